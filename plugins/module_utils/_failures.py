@@ -13,7 +13,6 @@ import sys
 import sysconfig
 import time
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlencode
 
 from ._errors import (
     URL_ADVICE,
@@ -32,14 +31,6 @@ from ._url import address_of
 CLOSED = "the connection was closed before the end of the response"
 
 
-def shown_url(request: Request, base_url: str) -> str:
-    """Return the URL of a request, with its query, for a message."""
-    url = base_url + request.path
-    if request.query:
-        url = f"{url}?{urlencode(request.query)}"
-    return one_line(url)
-
-
 def status_error(response: Response, request: Request, token: str, token_label: str) -> StatusError:
     """Make the error for a status but that of success; it quotes a body that is not HTML.
 
@@ -53,7 +44,7 @@ def status_error(response: Response, request: Request, token: str, token_label: 
         names = {
             "request": request,
             "status": response.status,
-            "url": shown_url(request, route.base_url),
+            "url": response.url,
             "target": as_word(quoted(headers.get("Location", "nowhere"), token)),
             "token_label": token_label,
         }

@@ -17,6 +17,7 @@ from contextlib import suppress
 from http.client import HTTPException, IncompleteRead, RemoteDisconnected
 from ssl import SSLEOFError, SSLZeroReturnError
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from ._errors import CloudError, MalformedResponse, class_for
 from ._failures import (
@@ -27,14 +28,13 @@ from ._failures import (
     no_response,
     no_socks,
     refused_by_proxy,
-    shown_url,
     tls_failed,
     unreachable,
     unusable_requests,
 )
 from ._options import Connection
 from ._request import Request, Response, Route
-from ._text import Show, excerpt
+from ._text import Show, excerpt, redact
 from ._url import is_loopback, proxy_address
 
 if TYPE_CHECKING:
@@ -87,35 +87,21 @@ class Http:
 
         A success has a body of at most ``limit`` bytes, or raises CloudError.
         """
-        started = time.monotonic()
-        self.last_response = None
-        try:
-            return self._exchange(request, limit)
-        finally:
-            took = time.monotonic() - started
-            outcome = "no response"
-            if self.last_response:
-                outcome = f"HTTP {self.last_response.status}"
-            url = shown_url(request, self._connection.base_url)
-            self._trace(f"{request.method} {url}: {outcome}, {took * 1000:,.0f} ms")
-
-    def close(self) -> None:
-        """Close the connection, if one is open."""
-        self._session.close()
-
-    def _exchange(self, request: Request, limit: int) -> Response:
-        """Send a request, and read its response."""
         import requests
         import urllib3
 
         url = self._connection.base_url + request.path
+        if request.query:
+            url += f"?{urlencode(request.query)}"
+        shown_url = excerpt(redact(url, self._connection.api_token))
+        started = time.monotonic()
+        self.last_response = None
         try:
-            unprepared = requests.Request(request.method, url, params=request.query)
-            prepared = self._session.prepare_request(unprepared)
+            prepared = self._session.prepare_request(requests.Request(request.method, url))
             # The session itself would read the whole body of a redirect, and keep cookies.
             adapter = self._session.get_adapter(url)
             with adapter.send(prepared, **self._settings) as received:
-                response = Response(received.status_code, received.headers, self._route)
+                response = Response(received.status_code, received.headers, self._route, shown_url)
                 self.last_response = response
                 if response.status == request.success:
                     return response._replace(body=self._read(received, limit))
@@ -125,6 +111,16 @@ class Http:
                 return response
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
             raise transport_error(error, self._route, *self._settings["timeout"]) from None
+        finally:
+            took = time.monotonic() - started
+            outcome = "no response"
+            if self.last_response:
+                outcome = f"HTTP {self.last_response.status}"
+            self._trace(f"{request.method} {shown_url}: {outcome}, {took * 1000:,.0f} ms")
+
+    def close(self) -> None:
+        """Close the connection, if one is open."""
+        self._session.close()
 
     def _read(self, received: requests.Response, limit: int) -> bytes:
         """Return the decompressed body.

@@ -44,9 +44,10 @@ class Route(NamedTuple):
 
 
 class Response(NamedTuple):
-    """A response, whatever its status."""
+    """A response, whatever its status; ``url`` is that of the request, for a message."""
 
     status: int
     headers: Mapping[str, str]
     route: Route
+    url: str
     body: bytes = b""

@@ -222,6 +222,20 @@ def test_a_request_is_a_line_of_the_trace(read, sandbox, clock, fault, outcome):
     assert read.trace == [f"GET {sandbox.url}/api/v1/servers: {outcome}"]
 
 
+def test_a_long_url_is_redacted_and_cut_in_each_line(read):
+    with Sandbox(
+        servers=[{"id": f"{'a' * 95}sandbox-token{'b' * 9000}"}] * 2, page_size=1
+    ) as sandbox:
+        sandbox.fail(Fault(status=404), page=2)
+        with pytest.raises(CloudError) as caught:
+            read(sandbox, pagination="last_id")
+    shown = f"{sandbox.url}/api/v1/servers?starting_after="
+    for line in (read.trace[-1], caught.value.message):
+        assert shown in line
+        assert "sandbox" not in line
+        assert len(line) < 300
+
+
 def test_the_progress_of_a_long_listing_is_reported_every_ten_seconds(read, clock):
     with Sandbox(servers=9, page_size=2) as sandbox:
         clock.delay(sandbox, 6)
@@ -254,6 +268,7 @@ def test_the_last_id_of_a_page_is_sent_in_a_parameter_with_any_name(read):
         sandbox.fail(Fault(data=[KNOWN[2], KNOWN[0]], has_more=True), page=2)
         read(sandbox, pagination="last_id", pagination_parameter="after")
         queries = [request.query for request in sandbox.requests]
+    assert read.trace[-1].startswith(f"GET {sandbox.url}/api/v1/servers?after=srv_1: ")
     assert queries == [{}, {"after": "srv_2"}, {"after": "srv_1"}]
 
 

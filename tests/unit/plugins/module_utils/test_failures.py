@@ -126,7 +126,8 @@ TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
 
 def error_of(status, body=b"", headers=None, token=TOKEN):
     """Return the error for a response."""
-    response = _request.Response(status, headers or {}, _request.Route("https://h"), body)
+    route = _request.Route("https://h")
+    response = _request.Response(status, headers or {}, route, "https://h/things", body)
     return _failures.status_error(response, REQUEST, token, "api_token_file (/token)")
 
 
@@ -198,11 +199,6 @@ def test_a_short_token_is_replaced_in_quotations_only():
     message = error_of(403, b"not for a read", token="read").message
     assert "the scope things:read. " in message
     assert message.endswith('The response is "not for a ********".')
-
-
-def test_a_url_is_shown_with_its_query():
-    request = REQUEST._replace(query=(("after", "a b"),))
-    assert _failures.shown_url(request, "https://h") == "https://h/things?after=a+b"
 
 
 EXECUTABLE = "/opt/env/bin/python"

@@ -152,7 +152,7 @@ def test_an_incomplete_connection_ends_the_source(start, monkeypatch, option):
 
 
 # Of each request, each response and each listing.
-MISTAKEN = ["module_utils._http.shown_url", "module_utils._client.merge"]
+MISTAKEN = ["module_utils._http.redact", "module_utils._client.merge"]
 MISTAKEN += ["plugin_utils._events.assign_names"]
 
 
