@@ -12,6 +12,7 @@ import ssl
 import sys
 import sysconfig
 import time
+from datetime import timezone
 from email.utils import parsedate_to_datetime
 
 from ._errors import (
@@ -81,12 +82,18 @@ def refused_by_proxy(route: Route, status: int) -> StatusError:
 
 
 def retry_after(value: str) -> float | None:
-    """Read a Retry-After header, seconds or a date, as seconds from now; None if it is neither."""
+    """Read a Retry-After header, seconds or a date, as seconds from now; None if it is neither.
+
+    A date without a zone is UTC: the form of asctime (RFC 9110, 5.6.7) has none.
+    """
     value = value.strip()
     if value.isdecimal():
         return float(value)
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+        date = parsedate_to_datetime(value)
+        if date.tzinfo is None:
+            date = date.replace(tzinfo=timezone.utc)
+        return max(0.0, date.timestamp() - time.time())
     except (ValueError, OverflowError, IndexError):
         return None
 

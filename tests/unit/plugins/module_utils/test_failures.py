@@ -104,6 +104,10 @@ RETRY_AFTER = yaml.safe_load("""
 - ['Sun, 01 Mar 2026 12:00:30 GMT', 30]
 - ['Sunday, 01-Mar-26 12:00:30 GMT', 30]
 - ['Sun, 01 Mar 2026 11:00:00 GMT', 0]
+- ['Sun, 01 Mar 2026 13:00:30 +0100', 30]
+- ['Sun, 01 Mar 2026 12:00:30', 30]
+- ['Sun, 01 Mar 2026 12:00:30 -0000', 30]
+- ['Sun Mar  1 12:00:30 2026', 30]
 - ['', null]
 - [soon, null]
 - ['Sun, 99 Mar 2026 12:00:30 GMT', null]
@@ -112,8 +116,18 @@ RETRY_AFTER = yaml.safe_load("""
 """)
 
 
+@pytest.fixture
+def _in_new_york(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "America/New_York")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("_in_new_york")
 @pytest.mark.parametrize(("value", "seconds"), RETRY_AFTER)
-def test_retry_after_is_seconds_or_a_date(value, seconds, monkeypatch):
+def test_retry_after_is_seconds_or_a_date_which_is_utc_without_a_zone(value, seconds, monkeypatch):
     monkeypatch.setattr(time, "time", lambda: 1_772_366_400.0)  # 12:00 UTC on 1 March 2026
     assert _failures.retry_after(value) == seconds
 
