@@ -65,7 +65,8 @@ class CacheEntry:
     """The listing of one account in a cache.
 
     ``plugin`` is its name, for messages. The entry may be used for ``fresh`` seconds (0:
-    without a limit), and for ``grace`` more seconds while the API is down.
+    without a limit), and for ``grace`` more seconds while the API is down. A cache that can't be
+    read ``is_down``: it is not used again, because each time may be a wait.
     """
 
     cache: Any
@@ -75,6 +76,7 @@ class CacheEntry:
     grace: int
     warn: Show
     trace: Show
+    is_down: bool = False
 
     @property
     def key(self) -> str:
@@ -137,7 +139,7 @@ class CacheEntry:
 
         The servers are one text, because Ansible makes a deep copy of each cache entry.
         """
-        if listing.is_partial or listing.age is not None:
+        if listing.is_partial or listing.age is not None or self.is_down:
             return
         content = {"data": [server.fields for server in listing.servers], "has_more": False}
         text = json.dumps(content, separators=(",", ":"))
@@ -151,6 +153,8 @@ class CacheEntry:
 
     def _read(self) -> Listing | None:
         """Return the entry, if it can be used at all."""
+        if self.is_down:
+            return None
         try:
             entry = self.cache.get(self.key)
             if entry is not None:
@@ -158,6 +162,7 @@ class CacheEntry:
         except _DAMAGED as error:
             self.warn(f"The cache entry is damaged and not used: {reason_of(error)}.")
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
+            self.is_down = True
             self.warn(f"The cache {self.plugin} can't be read: {reason_of(error)}.")
         return None
 
@@ -173,5 +178,7 @@ class CacheEntry:
             merge(servers, content.data)
         except MalformedResponse as error:
             raise ValueError(error.message) from None
+        if content.has_more:
+            raise ValueError("the listing in it is not complete")
         how_read = f"of {self.connection.root_url} from the cache, {age:,.0f} s old"
         return Listing(list(servers.values()), how_read, age=age)

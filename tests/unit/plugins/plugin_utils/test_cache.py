@@ -4,7 +4,7 @@
 import json
 import re
 import time
-from unittest.mock import Mock
+from unittest.mock import MagicMock, Mock
 
 import pytest
 import yaml
@@ -159,6 +159,7 @@ ENTRIES = yaml.safe_load(r"""
 - {<<: *entry, fetched: null}
 - {<<: *entry, servers: '{"data": [], "has_'}
 - {<<: *entry, servers: '{"data": [{"id": 1}], "has_more": false}'}
+- {<<: *entry, servers: '{"data": [], "has_more": true}'}
 - {<<: *entry, servers: "{\"data\": [{\"id\": \"\ud800\"}], \"has_more\": false}"}
 """)
 ENTRIES += [entry(0, servers="[" * 100_000)]
@@ -166,7 +167,7 @@ ENTRIES += [entry(0, servers="[" * 100_000)]
 ENTRIES += [AnsibleError(), AttributeError(), LookupError(), RecursionError(), TypeError()]
 
 
-@pytest.mark.parametrize("found", ENTRIES, ids=range(14))
+@pytest.mark.parametrize("found", ENTRIES, ids=range(15))
 def test_a_damaged_entry_is_replaced_with_a_warning(found):
     cache = Cache({KEY: found})
     account = Account(cache)
@@ -180,9 +181,14 @@ class Broken(Exception):
     """An exception of a library that nobody knows."""
 
 
-def test_a_cache_that_cannot_be_read_is_named():
-    account = Account(Cache({KEY: Broken("Error at\n/a/path: Permission.")}))
-    assert account.listing(fetch, use_cache=True) is FETCHED
+def test_a_cache_that_cannot_be_read_is_named_and_used_once():
+    cache = MagicMock()
+    cache.get.side_effect = Broken("Error at\n/a/path: Permission.")
+    account = Account(cache, fresh=100, grace=50)
+    account.store(account.listing(fetch, use_cache=True))
+    with pytest.raises(_errors.Unreachable):
+        account.listing(Mock(side_effect=_errors.Unreachable("Down.")), use_cache=True)
+    assert len(cache.mock_calls) == 1
     assert account.warnings == ["The cache x at h:1 can't be read: Error at /a/path: Permission."]
 
 
