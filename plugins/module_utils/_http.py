@@ -9,6 +9,7 @@ The library requests is imported when it is needed: an inventory from the cache 
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 import time
@@ -34,7 +35,7 @@ from ._failures import (
 )
 from ._options import Connection
 from ._request import Request, Response, Route
-from ._text import Show, excerpt, redact
+from ._text import Show, excerpt, quoted, redact
 from ._url import is_loopback, proxy_address
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 LIMIT = 32 * 2**20  # bytes of all responses of one listing, decompressed
 _ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; a longer one is not quoted
 _LONGEST_CONNECT = 10.0  # seconds for each address, so that the others of a name are tried, too
+# The path below the base URL. With other characters, such as an id "x/../srv_1", requests could ask
+# for another resource.
+_is_path = re.compile(r"(/\w+)+", re.ASCII).fullmatch
 
 
 class Http:
@@ -85,15 +89,23 @@ class Http:
     def send(self, request: Request, limit: int) -> Response:
         """Return the response, whatever its status; raise CloudError if there is none.
 
-        A success has a body of at most ``limit`` bytes, or raises CloudError.
+        A success has a body of at most ``limit`` bytes, or raises CloudError. Nothing is sent for a
+        path with other characters than slashes, ASCII letters, digits and underscores.
         """
         import requests
         import urllib3
 
+        token = self._connection.api_token
+        if not _is_path(request.path):
+            raise MalformedResponse(
+                f'The path "{quoted(request.path, token)}" is not requested.',
+                "Each of its parts must consist of ASCII letters, digits and underscores: check the "
+                "id in it.",
+            )
         url = self._connection.base_url + request.path
         if request.query:
             url += f"?{urlencode(request.query)}"
-        shown_url = excerpt(redact(url, self._connection.api_token))
+        shown_url = excerpt(redact(url, token))
         started = time.monotonic()
         self.last_response = None
         try:

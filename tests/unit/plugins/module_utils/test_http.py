@@ -27,14 +27,15 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import CLOSED
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._request import Request
 from sandbox import Fault
 
 
-def send(url, limit=2**20, **options):
+def send(url, limit=2**20, request=_operations.LIST_SERVERS, **options):
     """Send one request."""
     connection = Connection(f"{url}/api/v1", "sandbox-token", **options)
     with closing(_http.Http(connection, print)) as sender:  # pytest shows it if the test fails
-        return sender.send(_operations.LIST_SERVERS, limit)
+        return sender.send(request, limit)
 
 
 READ_METHODS = [name for name in ("read1", "stream") if hasattr(urllib3.HTTPResponse, name)]
@@ -235,6 +236,20 @@ def test_a_request_asks_for_json_that_may_be_compressed(sandbox):
     send(sandbox.url)
     assert sandbox.requests[0].headers["Accept"] == "application/json"
     assert sandbox.requests[0].headers["Accept-Encoding"] == "gzip"
+
+
+# What an id could make of a path. Requests would ask for srv_1 with the first two.
+IDS = yaml.safe_load(r"""
+[x/../srv_1, x/%2e%2e/srv_1, 'srv_1?x', 'srv_1#', srv-1, sérv, '', srv_1/, "srv_1\n", 'srv\1']
+""")
+
+
+@pytest.mark.parametrize("of_server", IDS)
+def test_a_path_that_an_id_could_lead_elsewhere_is_not_requested(sandbox, of_server):
+    delete = Request("DELETE", f"/servers/{of_server}", "servers:write", "server", "")
+    with pytest.raises(MalformedResponse, match=r'^The path "/servers/.* is not requested'):
+        send(sandbox.url, request=delete)
+    assert sandbox.requests == []
 
 
 BROKEN = yaml.safe_load("""
