@@ -29,16 +29,10 @@ notes:
     O(api_token) can be an inline vault value. The values of O(compose), O(groups),
     O(keyed_groups), O(hostnames) and O(filters) are expressions without braces, except C(prefix),
     C(separator) and C(default_value) of O(keyed_groups).
-  - Expressions can use the prefixed fields (see O(hostvars_prefix)) and C(ansible_host). Those of
-    O(compose), O(groups) and O(keyed_groups) can also use C(inventory_hostname), and the variables
-    that earlier sources set for the host and its groups. They do not see C(group_vars) and
-    C(host_vars). O(groups) and O(keyed_groups) can also use the variables of O(compose).
-  - If an expression of O(compose), O(groups), O(keyed_groups) or O(hostnames) fails, you get one
-    warning with the number of hosts and three of them. Expressions that fail for the same undefined
-    name share it. If O(strict=true), one error lists the expressions that fail.
-  - If an expression does not fail, but reads a name that no host has, you get a warning, because
-    C(default) and C(is defined) give all hosts the same result. You get none for names that begin
-    with O(hostvars_prefix), unless that is empty, and none if O(use_extra_vars=true).
+  - Expressions can use the prefixed fields (see O(hostvars_prefix)) and C(ansible_host). The
+    section R(Expressions,
+    ansible_collections.server_management.cloud.docsite.guide_inventory.expressions) lists other
+    variables, and describes what happens if an expression fails.
   - A server without a usable IPv4 address gets C(no-usable-ipv4.invalid.) as C(ansible_host), which
     never resolves, so that Ansible does not connect to whatever the server's name resolves to.
     O(compose) can set another address.

@@ -26,7 +26,7 @@ COLLECTION = DOCS.parent
 SITE = Path(os.environ["SITE"])
 
 version = release = yaml.safe_load((COLLECTION / "galaxy.yml").read_text("utf-8"))["version"]
-project = title = html_short_title = f"server_management.cloud {version}"
+project = html_title = html_short_title = f"server_management.cloud {version}"
 copyright = "The server_management.cloud contributors"  # noqa: A001 (the name is Sphinx's)
 
 extensions = ["sphinx.ext.intersphinx", "sphinx_antsibull_ext", "sphinx_copybutton"]
