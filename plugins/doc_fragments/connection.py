@@ -21,9 +21,9 @@ options:
       - The API token. Reading servers requires the scope C(servers:read).
       - Either this option or O(api_token_file) may be set, not both. Null and an empty value are
         errors, even as the result of a template.
-      - Only if neither is set, the token is taken from the environment, where the variable of this
-        option takes precedence over the one of O(api_token_file). An empty environment variable
-        counts as not set; this applies to the variables of all options.
+      - The token is taken from the environment only if neither is set. There, the variable of this
+        option takes precedence over the one of O(api_token_file). For all options, an empty
+        environment variable counts as not set.
       - White space around the token is removed. Write a token that consists of digits in quotation
         marks, because YAML changes numbers.
       - The token is sent only to the origin of O(base_url).
@@ -46,10 +46,10 @@ options:
   timeout:
     description:
       - The longest wait for the next bytes of a response, in seconds, and for a connection.
-      - A connection has at most 10 seconds for each address of a name, so that the other addresses
-        are also tried. A TLS handshake has at most 10 seconds as well. These limits do not apply to
-        a proxy.
-      - This is also the limit for the whole body of a response, counted from its headers, and
+      - A connection attempt may take 10 seconds for each address of a name, because the other
+        addresses are also tried. A TLS handshake may take 10 more. These limits do not apply to a
+        proxy.
+      - This is also the limit for the whole body of a response. It counts from the headers, and is
         checked when bytes arrive.
     type: float
     default: 30
@@ -58,14 +58,14 @@ options:
       - The number of further attempts after a connection error, a timeout, or one of the HTTP
         statuses 408, 429 and 500 to 599.
       - The wait before the first one is at most half a second, and doubles each time, up to 60
-        seconds. A C(Retry-After) of up to 60 seconds is honored if it is longer than this wait; one
-        of more than that is an error at once.
+        seconds. A C(Retry-After) of up to 60 seconds is honored if it is longer than this wait. A
+        longer one is an error at once.
     type: int
     default: 3
   pagination:
     description:
       - How to request further servers if the API reports more. The API does not document this.
-      - V(none) requests no further servers, so that a response that reports more is an error.
+      - With V(none), a response that reports more servers is an error.
       - V(last_id) sends the id of the last server in the query parameter O(pagination_parameter).
     type: str
     choices: [none, last_id]

@@ -34,18 +34,17 @@ notes:
     ansible_collections.server_management.cloud.docsite.guide_inventory.expressions) lists other
     variables, and describes what happens if an expression fails.
   - A server without a usable IPv4 address gets C(no-usable-ipv4.invalid.) as C(ansible_host), which
-    never resolves, so that Ansible does not connect to whatever the server's name resolves to.
+    never resolves. Otherwise, Ansible would connect to whatever the server's name resolves to.
     O(compose) can set another address.
   - Servers with the same IPv4 address cause a warning, because a task for one of them can change
     another one.
   - No field of the API becomes a variable that starts with C(ansible_) or that has a meaning for
-    Ansible, such as C(name) or C(environment). This matters if O(hostvars_prefix) is empty. With
-    C(-v), the fields that can't become variables are named.
-  - With V(0) as O(cache_timeout), an entry of the cache never expires, as for all cache plugins of
-    Ansible. If O(cache=true), V(0) must therefore be written in the file itself; one from
-    C(ansible.cfg) or the environment is an error, as is one with O(stale_cache_timeout). To
-    ask the API at each run and to use an old listing only while it is down, set
-    O(cache_timeout=1) and O(stale_cache_timeout).
+    Ansible, such as C(name) or C(environment). This matters if O(hostvars_prefix) is empty. C(-v)
+    shows the fields that can't become variables.
+  - With O(cache_timeout=0), an entry of the cache never expires, as with all cache plugins of
+    Ansible. If O(cache=true), a V(0) from C(ansible.cfg) or the environment is an error, and so is
+    a V(0) with O(stale_cache_timeout). To ask the API at each run, and use an old listing only
+    while it is down, set O(cache_timeout=1) and O(stale_cache_timeout).
   - The hosts of a file are in the order of their names, in its groups and in C(all).
 options:
   plugin:
@@ -70,19 +69,20 @@ options:
   hostnames:
     description:
       - Expressions for the name of a host, in order of preference. The default is the server's
-        name. The first usable name that no other server has is used. If there is none, the first
-        name that is not empty and the id are used, as in C(web-01_srv_4f2a91c07d), then the id.
-      - Several servers with the same name all become C(<name>_<id>). Characters that a host name
-        can't have become underscores. So does the last dot of a name that ends like a file of
-        variables, such as C(db1.yml).
+        name. The first usable name that no other server has is used. If there is none, the id is
+        added to the first name that is not empty, as in C(web-01_srv_4f2a91c07d). The last resort
+        is the id alone.
+      - Several servers with the same name all become C(<name>_<id>). Underscores replace characters
+        that a host name can't have, and the last dot of a name that ends like a file of variables,
+        such as C(db1.yml).
       - A name can't be used if it is longer than 253 characters, starts with a hyphen or a dot, is
         a loopback name or address, is an IPv4 address that no field of the server but its name has,
         or is the name of a group, unless another source has a host with this name. Names of
         letters, digits and underscores that start like a group that this source could make, such
         as C(status_stopped), count as names of groups.
-      - The name of another account's server is not used, nor that of a host for which another
-        source sets an address, a connection plugin or a password. If all these addresses are plain
-        text and the usable C(ipv4) of the server, they are one host, whatever its connection and
+      - A name is not used if a server of another account has it, or a host for which another source
+        sets an address, a connection plugin or a password. If all these addresses are plain text
+        and the usable C(ipv4) of the server, they are one host, whatever its connection and
         password are.
       - You get one warning for each reason why hosts do not have their first name, or an error if
         O(strict=true). A server for which no name is left is always an error.
@@ -116,9 +116,8 @@ options:
   filters:
     description:
       - Conditions that select servers. The first condition that is true decides. Servers that match
-        no condition are kept, so an C(include) that no C(exclude) follows would have no effect and
-        is an error. To keep no other servers, end the list with C(exclude) and the condition
-        V(true).
+        no condition are kept. An C(include) that no C(exclude) follows would have no effect, and is
+        an error. To keep no other servers, end the list with C(exclude) and the condition V(true).
       - Conditions are evaluated before hosts have names. A condition that fails is an error.
       - If no host is left, you get a warning. O(min_hosts) makes this an error.
     type: list
@@ -159,9 +158,9 @@ options:
   stale_cache_timeout:
     description:
       - The number of seconds beyond O(cache_timeout) during which the last good listing can be used
-        while the API is unreachable, throttling or failing. A warning contains its age.
+        while the API is unreachable, throttles requests or fails. A warning contains its age.
       - It is never used after a rejected token, a refused request or a malformed response.
-      - Requires O(cache=true), and an O(cache_timeout) that is not V(0).
+      - Requires O(cache=true), and another O(cache_timeout) than V(0).
     type: int
     default: 0
 """

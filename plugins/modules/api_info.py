@@ -11,10 +11,10 @@ version_added: 1.0.0
 description:
   - Checks whether the collection can read an account, and how the API responds. At most three
     requests are sent, and each of them only reads.
-  - RV(report) contains no token, host name or address, and no name or id of a server, so that you
-    can add it to an issue. RV(ignore:msg) and RV(error) may contain them.
-  - An API that cannot be reached, or that rejects the token, is a result with RV(works=false), and
-    not a failed task. An invalid option still fails the task.
+  - RV(report) contains no token, host name or address, and no name or id of a server, so you can
+    add it to an issue. RV(ignore:msg) and RV(error) may contain them.
+  - If the API cannot be reached, or rejects the token, the task succeeds, with RV(works=false). An
+    invalid option still fails the task.
   - The playbook C(server_management.cloud.check_api) prints the report, and fails if the API does
     not work.
 author:
@@ -55,7 +55,7 @@ RETURN = r"""
 works:
   description:
     - Whether the collection can read the account with these options.
-    - If it is V(false), RV(ignore:msg) says what is wrong, and what to do about it.
+    - If it is V(false), RV(ignore:msg) describes the problem and what to do about it.
   returned: success
   type: bool
   sample: true

@@ -10,9 +10,10 @@ short_description: Compares the servers of an account with a declared fleet
 version_added: 1.0.0
 description:
   - Compares the servers of an account with those that O(servers) declares, and reports the servers
-    that are missing, differ, were not declared, or share a declared name.
+    that are missing, different or not declared, or share a declared name.
   - It reads the listing of the account once, however many servers are declared. It changes nothing,
-    and a difference does not fail the task. Use RV(in_sync) and RV(report) to fail on it.
+    and a difference does not fail the task. To fail on a difference, use RV(in_sync) and
+    RV(report).
   - The playbook C(server_management.cloud.check_fleet) fails with RV(report) in a pipeline. See
     the R(recipes, ansible_collections.server_management.cloud.docsite.guide_recipes).
 author:
@@ -35,7 +36,7 @@ options:
         O(servers[].id).
       - Only the fields that an entry declares are compared.
       - Values are text. Quote those that YAML reads as a number or boolean. White space around a
-        value is ignored, as it is around the values of the API. An empty value and a server that is
+        value is ignored, also around the values of the API. An empty value and a server that is
         declared twice are errors that name the entry.
     type: list
     elements: dict

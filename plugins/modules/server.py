@@ -9,8 +9,7 @@ module: server
 short_description: "Not yet live: creates, resizes, reinstalls or deletes a server"
 version_added: 1.0.0
 description:
-  - Not yet live. The API has announced creating, resizing, reinstalling and deleting servers, but
-    has not released it.
+  - Not yet live. The provider has announced these operations, but has not released them.
   - Until then, the module checks its options and fails, even in check mode, and sends no request.
   - "This module is a preview: its options may change until the operation is live."
   - To compare servers with what they should be, use M(server_management.cloud.fleet_info).

@@ -41,9 +41,9 @@ options:
   regions:
     description:
       - Keep only the servers in one of these regions.
-      - If neither O(id) nor O(name) is set, the module warns of a value that no server has, and of
-        values that together match no server. The warning names values that the account has.
-        O(statuses) never causes one.
+      - If neither O(id) nor O(name) is set, you get a warning about a value that no server has, and
+        about values of O(regions) and O(plans) that no server has together. It names values that
+        the account has. There is no warning about O(statuses).
     type: list
     elements: str
   plans:
@@ -53,8 +53,7 @@ options:
 notes:
   - Ansible treats an option as not set if it is null, or, since ansible-core 2.19, if its template
     renders to C(none). All servers then match the option. An empty text or list is an error.
-  - White space around the values that select servers is ignored, as it is around the values of
-    the API.
+  - White space around the values that select servers is ignored, also around the values of the API.
 seealso:
   - module: server_management.cloud.fleet_info
   - plugin: server_management.cloud.servers

@@ -9,7 +9,7 @@ module: usage_info
 short_description: "Not yet live: reads the usage of an account"
 version_added: 1.0.0
 description:
-  - Not yet live. The API has announced reading the usage, but has not released it.
+  - Not yet live. The provider has announced this operation, but has not released it.
   - Until then, the module checks its options and fails, even in check mode, and sends no request.
   - "This module is a preview: its options may change until the operation is live."
   - The API does not document the fields of a usage record.

@@ -9,7 +9,7 @@ module: volume
 short_description: "Not yet live: provisions a block-storage volume"
 version_added: 1.0.0
 description:
-  - Not yet live. The API has announced provisioning volumes, but has not released it.
+  - Not yet live. The provider has announced this operation, but has not released it.
   - Until then, the module checks its options and fails, even in check mode, and sends no request.
   - "This module is a preview: its options may change until the operation is live."
   - The API does not document the fields of a volume, nor the unit of its size.
@@ -46,8 +46,8 @@ options:
   state:
     description:
       - V(present) means that the volume exists.
-      - V(absent) means that the volume does not exist. The API has announced that volumes can be
-        provisioned, attached and detached, but has not announced that they can be deleted.
+      - V(absent) means that the volume does not exist. The provider has not announced that volumes
+        can be deleted.
     type: str
     choices: [present, absent]
     default: present

@@ -9,7 +9,7 @@ module: volume_attachment
 short_description: "Not yet live: attaches or detaches a block-storage volume"
 version_added: 1.0.0
 description:
-  - Not yet live. The API has announced attaching and detaching volumes, but has not released it.
+  - Not yet live. The provider has announced these operations, but has not released them.
   - Until then, the module checks its options and fails, even in check mode, and sends no request.
   - "This module is a preview: its options may change until the operation is live."
   - The API does not document whether it will identify volumes by name or by id.

@@ -9,7 +9,7 @@ module: wallet_info
 short_description: "Not yet live: reads the balance of the account's wallet"
 version_added: 1.0.0
 description:
-  - Not yet live. The API has announced reading the balance of the wallet, but has not released it.
+  - Not yet live. The provider has announced this operation, but has not released it.
   - Until then, the module checks its options and fails, even in check mode, and sends no request.
   - "This module is a preview: its options may change until the operation is live."
   - The API does not document the fields of a wallet.

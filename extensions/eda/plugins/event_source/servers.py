@@ -27,12 +27,12 @@ description:
     for C(gone), C(failed) and C(recovered), which are not about a host of the inventory.
   - A failing API never ends the rulebook and never looks like servers that are gone. There is one
     event C(failed), and when the API works again one event C(recovered), which comes before the
-    differences that were found. If a rule deletes or disables something, set O(min_servers), so
-    that an account that is suddenly empty is also a failure.
-  - An invalid argument or a missing O(base_url) ends the rulebook before any request, with an error
-    that names it. So does a missing token or Python library.
-  - The token file is read at each poll, so that a token can be rotated without a restart. A file
-    that is missing or empty is a failure like any other.
+    differences that were found. If a rule deletes or disables something, set O(min_servers). An
+    account that is suddenly empty is then also a failure.
+  - An invalid argument, or a missing O(base_url), token or Python library, ends the rulebook before
+    any request, with an error that names it.
+  - The token file is read at each poll, so a token can be rotated without a restart. A file that is
+    missing or empty is a failure like any other.
   - Retries and timeouts are as in the inventory plugin. Between two polls, C(Retry-After) is
     honored up to one hour.
   - Every text of an event consists of letters, digits, underscores, spaces and C(.:/@+,-). Each
@@ -55,24 +55,24 @@ options:
   min_servers:
     description:
       - The minimum number of servers in the account. A listing with fewer is a failure, with the
-        C(code) V(too_few_servers), so that its missing servers are not reported as gone.
-      - With the default, an account that is emptied, or a token for another account, looks as if
-        every server were gone. If a rule destroys something when a server is gone, set this to the
-        smallest number of servers that you ever have, and at least to V(1).
+        C(code) V(too_few_servers), and its missing servers are not reported as gone.
+      - With the default, an empty account, or a token for another account, looks as if every server
+        were gone. If a rule destroys something when a server is gone, set this to the smallest
+        number of servers that you ever have, and at least to V(1).
     type: int
     default: 0
   hosts:
     description:
       - How the inventory names hosts, for C(inventory_hostname) in the events.
-      - With V(name), as the inventory plugin does by default. With V(id), as it does with
+      - V(name) is for the default of the inventory plugin, and V(id) for
         C(hostnames=[server_management_id]).
     type: str
     choices: [name, id]
     default: name
   initial:
     description:
-      - Whether to report the servers of the first listing as C(appeared). Otherwise only what
-        changes after the start of the rulebook is reported.
+      - Whether to report the servers of the first listing as C(appeared). Otherwise, only changes
+        after the start of the rulebook are reported.
     type: bool
     default: false
 notes:
