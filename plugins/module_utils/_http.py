@@ -99,8 +99,7 @@ class Http:
         if not _is_path(request.path):
             raise MalformedResponse(
                 f'The path "{quoted(request.path, token)}" is not requested.',
-                "Each of its parts must consist of ASCII letters, digits and underscores: check the "
-                "id in it.",
+                "Check the id in it, which must consist of ASCII letters, digits and underscores.",
             )
         url = self._connection.base_url + request.path
         if request.query:
