@@ -84,7 +84,8 @@ class Client:
         servers: dict[str, Server] = {}
         request = LIST_SERVERS
         left = LIMIT  # bytes for this page and those after it
-        for number in range(1, (pages or _MAX_PAGES) + 1):
+        number = 1
+        while True:
             self._report_progress(number, len(servers))
             response = self._send(request, left)
             left -= len(response.body)
@@ -104,13 +105,15 @@ class Client:
             if self._connection.pagination == "none":
                 self._allow_partial(len(servers))
                 break
-            last_id = (self._connection.pagination_parameter, page.data[-1]["id"])
-            request = request._replace(query=(last_id,))
-        else:  # the API has more pages than may be read
-            if pages is None:
+            if number == pages:
+                break
+            if number == _MAX_PAGES:
                 raise MalformedResponse(
                     f"The listing has more than {_MAX_PAGES:,} pages, the limit.", _CHECK_PAGINATION
                 )
+            last_id = (self._connection.pagination_parameter, page.data[-1]["id"])
+            request = request._replace(query=(last_id,))
+            number += 1
         return list(servers.values())
 
     def _allow_partial(self, count: int) -> None:
