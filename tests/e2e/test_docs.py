@@ -22,7 +22,7 @@ from sandbox.cli import parse_fault
 from sandbox.server import DEFAULT_TOKEN
 from support.collection import REPOSITORY
 from support.guides import GUIDES, block_with, is_shown, read_blocks, read_files
-from support.run import write_inventory, write_program
+from support.run import write_inventory
 
 from .conftest import as_arguments, need_ssh
 
@@ -30,6 +30,7 @@ README = REPOSITORY / "README.md"
 PAGES = [README, *sorted(GUIDES.glob("*.rst"))]
 START = REPOSITORY / "docs/docsite/sphinx/index.rst"
 # What a reader has already.
+NAME = "prod.server_management.yml"
 INVENTORY = """\
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
@@ -63,7 +64,7 @@ class Reader:
         self.sandbox = sandbox
         self.folder = runner.home / "work"
         self.results = {}  # of commands that are the same for each source of the tarball
-        self.write("prod.server_management.yml", INVENTORY)
+        self.write(NAME, INVENTORY)
         self.write("site.yml", PLAYBOOK)
         self.write("../.config/server_management/token", sandbox.token)
         runner.environment |= SETTINGS
@@ -167,24 +168,40 @@ def test_a_page_shows_what_happens(page, reader):
         reader.try_snippets(texts)
 
 
-@pytest.mark.parametrize("status", [0, 2])
-def test_a_token_replaces_the_old_one_only_if_it_works(status, reader):
+@pytest.fixture
+def rotation(reader):
+    """Return the commands that rotate a token, with an old token in its file."""
+    reader.write("../.config/server_management/token", "old")
     commands = []
     for block in read_blocks(GUIDES / "guide_token.rst"):
         if "token.new" in block.text:
-            commands += block.commands()
-    # Instead of check_api, whose exit status test_playbooks.py tests.
-    programs = reader.runner.home / "bin"
-    write_program(programs / "ansible-playbook", f"#!/bin/sh\nexit {status}\n")
-    path = reader.runner.environment["PATH"]
-    reader.runner.environment["PATH"] = f"{programs}:{path}"
-    token = reader.write("../.config/server_management/token", "old")
-    results = [reader.enter(command, "new") for command, _shown in commands]
-    assert [result.rc == 0 for result in results] == [True, True, status == 0]
+            commands += block.text.splitlines()
+    return commands
+
+
+@pytest.mark.parametrize("accepted", ["new", "old"])
+def test_a_token_replaces_the_old_one_only_if_the_api_accepts_it(accepted, reader, rotation):
+    reader.sandbox.token = accepted
+    save, set_url, replace, _encrypt = rotation
+    reader.enter(save, "new").ok()
+    reader.enter(set_url).ok()
+    result = reader.enter(replace)
     saved = {"token": "old", "token.new": "new"}
-    if status == 0:
+    if accepted == "new":
         saved = {"token.old": "old", "token": "new"}
-    assert {path.name: path.read_text() for path in token.parent.iterdir()} == saved
+    assert (result.rc == 0) is (accepted == "new")
+    folder = reader.runner.home / ".config/server_management"
+    assert {path.name: path.read_text() for path in folder.iterdir()} == saved
+
+
+def test_the_new_token_is_encrypted(reader, rotation):
+    reader.sandbox.token = "new"
+    save, *_others, encrypt = rotation
+    reader.enter(save, "new").ok()
+    reader.runner.environment["ANSIBLE_VAULT_PASSWORD_FILE"] = str(reader.write("password", "a"))
+    lines = reader.enter(encrypt).ok().stdout
+    reader.write(NAME, re.sub("api_token_file.*\n", lines, INVENTORY))
+    reader.enter(f"ansible-inventory -i {NAME} --graph").ok()
 
 
 def test_the_servers_of_the_sandbox_run_commands_on_this_machine(reader):
@@ -192,8 +209,8 @@ def test_the_servers_of_the_sandbox_run_commands_on_this_machine(reader):
     reader.sandbox.servers = example_servers()
     reader.sandbox.token = DEFAULT_TOKEN
     file = block_with(DEFAULT_TOKEN, "guide_quickstart")
-    reader.write("prod.server_management.yml", file)
-    result = reader.enter("ansible -i prod.server_management.yml all -m ansible.builtin.ping")
+    reader.write(NAME, file)
+    result = reader.enter(f"ansible -i {NAME} all -m ansible.builtin.ping")
     assert result.ok().stderr == ""
     assert result.stdout.count("SUCCESS") == 3
 

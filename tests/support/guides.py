@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 import textwrap
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
-from support.collection import REPOSITORY
+from support.collection import REPOSITORY, read
 from support.run import without_white_space
 
 GUIDES = REPOSITORY / "docs" / "docsite" / "rst"
@@ -32,6 +34,11 @@ _MARKDOWN = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILIN
 _FILE_NAME = re.compile(r"(?:#!.+\n)?# (\S+\.\w+)\n")
 # A command of a console block, and the output that follows it.
 _COMMAND = re.compile(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+# A command of Ansible's or of its relatives, in a block or in an inline literal.
+_ANSIBLE = re.compile(
+    r"(?:^[ $-]*(?:run: )?|&& |=\S+ +|`)(ansible(?:-\w+)?\s[^`\n]+)", re.MULTILINE
+)
 
 
 class Block(NamedTuple):
@@ -89,6 +96,18 @@ def is_shown(shown: str, output: str) -> bool:
     marked = without_white_space(shown.replace("...", "…"))
     pattern = re.escape(marked).replace("…", ".*")
     return re.search(pattern, without_white_space(output)) is not None
+
+
+def read_commands() -> list[list[str]]:
+    """Return Ansible's commands of the guides and README, without what only a shell reads."""
+    commands = []
+    for page in (*GUIDES.glob("*.rst"), REPOSITORY / "README.md"):
+        text = read(page).replace("\\\n", " ")
+        for line in _ANSIBLE.findall(text):
+            words = shlex.shlex(line, posix=True, punctuation_chars=True)
+            words.whitespace_split = True
+            commands.append([*takewhile(lambda word: word[0] not in "|<>&;()", words)])
+    return commands
 
 
 def read_tasks(text: str) -> dict[str, Any]:

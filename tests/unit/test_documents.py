@@ -5,12 +5,15 @@
 
 import ast
 import re
+import shlex
 from configparser import ConfigParser
+from importlib import import_module
 
 import pytest
 import yaml
 from ansible import constants
 from ansible.plugins.connection import ssh
+from ansible.utils.display import Display
 
 from ansible_collections.server_management.cloud.plugins.module_utils import (
     _client,
@@ -21,7 +24,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils import (
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _names, _polling
 from support.collection import REPOSITORY, read, read_yaml
-from support.guides import GUIDES, read_files
+from support.guides import GUIDES, read_commands, read_files
 from support.places import differences
 
 PATTERNS = ("*.md", "*.rst", "docs/**/*.rst", "plugins/**/*.py")
@@ -73,6 +76,27 @@ def test_files_of_settings_have_settings_that_ansible_has(page):
     for section in shown.sections():
         for key in shown[section]:
             assert (section, key) in known
+
+
+# Without those of other programs, and without --version, which ends the program.
+OTHERS = ("ansible-builder", "ansible-rulebook")
+COMMANDS = {
+    shlex.join(command): command
+    for command in read_commands()
+    if command[0] not in OTHERS and command[1] != "--version"
+}
+
+
+@pytest.mark.parametrize("shown", COMMANDS)
+def test_ansible_accepts_the_commands_of_the_guides(shown, monkeypatch):
+    monkeypatch.setattr(Display(), "verbosity", 0)  # -v would stay for other tests
+    program, *arguments = COMMANDS[shown]
+    name = program.removeprefix("ansible").strip("-") or "adhoc"
+    module = import_module(f"ansible.cli.{name}")
+    (kind,) = [value for value in vars(module).values() if getattr(value, "name", "") == program]
+    cli = kind([program, *arguments])
+    cli.init_parser()
+    cli.post_process_args(cli.parser.parse_args(arguments))
 
 
 def test_documents_name_variables_that_playbooks_read():

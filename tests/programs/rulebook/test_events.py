@@ -13,13 +13,14 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from ansible_rulebook.cli import get_parser
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._events import plain_value
 from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
 from support import meanings
 from support.collection import REPOSITORY
-from support.guides import block_with, is_shown, read_files
+from support.guides import block_with, is_shown, read_commands, read_files
 from support.run import find_secret
 
 TIME_LIMIT = 180.0  # seconds; generous, because Java starts slowly on a busy machine
@@ -331,3 +332,10 @@ def test_an_invalid_argument_ends_the_rulebook_before_any_request(rulebooks, acc
         assert rulebook.end() == 1
     assert "intervall" in rulebook.output
     assert account.requests == []
+
+
+def test_the_program_accepts_the_commands_of_the_guide():
+    commands = [command for command in read_commands() if command[0] == "ansible-rulebook"]
+    assert commands
+    for _program, *arguments in commands:
+        get_parser().parse_args(arguments)
