@@ -7,11 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
+from typing import Any
 
 import yaml
+from ansible.plugins.loader import fragment_loader
+from ansible.utils.plugin_docs import get_docstring
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _models, _operations
-from support.collection import REPOSITORY, read
+from ansible_collections.server_management.cloud.plugins.module_utils import (
+    _models,
+    _operations,
+    _options,
+)
+from support.collection import REPOSITORY, read, read_yaml
 
 PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "api_status.rst"
 
@@ -75,91 +83,89 @@ def details(module: str) -> list[str]:
 REQUESTS = [row.request for row in _operations.OPERATIONS if row.request]
 METHODS = {request.method for request in REQUESTS}
 USABLE = [*modules_by_support("full"), *modules_by_support("partial")]
+PREVIEWS = modules_by_support("none")
+PAGINATION = _options.RULES["pagination"]
 
 # Names of the tables.
 NAMES: dict[str, Collection[str]] = {
     "fields": _models.FIELDS,
     "fields that group": _models.GROUP_FIELDS,
     "options that select": _models.SELECTING_OPTIONS,
-    "declared fields": ["id", "name", *_models.DECLARED_FIELDS],
     "declared fields that do not change": {*_models.DECLARED_FIELDS} - {"status"},
     "methods": METHODS,
     "statuses": {str(request.success) for request in REQUESTS},
     "scopes": {request.scope for request in REQUESTS},
     "modules that can be used": USABLE,
-    "previews": modules_by_support("none"),
+    "previews": PREVIEWS,
+    "choices of pagination": PAGINATION["choices"],
+    "ways to request further pages": {*PAGINATION["choices"]} - {PAGINATION["default"]},
 }
-# The files that list these names, and the pattern that finds them there.
-PLACES = yaml.safe_load(r"""
+# These places also have other names.
+_WITH_OTHERS = ("options that select", "choices of pagination")
+# The files that list these names, and the place in them: the keys that lead there in YAML and in
+# the documentation of plugins; in other files, with the pattern that finds a name or several.
+PLACES: dict[str, list[list[str]]] = yaml.safe_load(r"""
 fields:
-- [tests/sandbox/account.py, '^    "(\w+)": "']
-- [docs/openapi.yaml, '^        (\w+):\n +type: string']
-- [docs/openapi.yaml, 'required: \[(id.*)\]']
-- [plugins/modules/server_info.py, '^    (\w+):\n      description: .*the server']
-- [docs/docsite/rst/guide_inventory.rst, '^   \* - ``server_management_(\w+)``']
-- [docs/docsite/rst/guide_quickstart.rst, '^        "server_management_(\w+)": ']
+- [docs/openapi.yaml, components schemas Server properties]
+- [docs/openapi.yaml, components schemas Server required]
+- [plugins/modules/server_info.py, servers contains]
+- [docs/docsite/rst/guide_inventory.rst, table of variables, '^   \* - ``server_management_(\w+)``']
+- [docs/docsite/rst/guide_quickstart.rst, output of --host, '^        "server_management_(\w+)": ']
 fields that group:
-- [plugins/inventory/servers.py, 'choices: \[([\w, ]+)\]']
-- [plugins/inventory/servers.py, 'default: \[([\w, ]+)\]']
+- [plugins/inventory/servers.py, options group_by choices]
+- [plugins/inventory/servers.py, options group_by default]
 options that select:
-- [plugins/inventory/servers.py, '^  (\w+):\n(?:    .*\n)*?    .*Keep only servers \w+ one of']
-- [plugins/modules/server_info.py, '^  (\w+):\n(?:    .*\n)*?    .*Keep only .* one of']
-declared fields:
-- [plugins/modules/fleet_info.py, '^      (\w+):\n        description:']
-- [playbooks/check_fleet.yml, 'set fields = \[(.*?)\]']
+- [plugins/inventory/servers.py, options]
 declared fields that do not change:
-- [playbooks/templates/fleet.yml.j2, 'for field in \((.*?)\)']
+- [playbooks/templates/fleet.yml.j2, loop, 'for field in \((.*?)\)']
 methods:
-- [README.md, 'API accepts only (.*) today']
-- [docs/docsite/rst/guide_trust.rst, 'Only (.*) requests are sent']
+- [README.md, text, &method '\b(GET|HEAD|POST|PUT|PATCH|DELETE)\b']
+- [docs/docsite/rst/guide_trust.rst, text, *method]
 statuses:
-- [docs/docsite/rst/guide_trust.rst, 'HTTP status other than ([\d or]+)']
+- [docs/docsite/rst/guide_trust.rst, text, '\b(2\d\d)\b']
 scopes:
-- [docs/docsite/rst/guide_trust.rst, 'The scopes? (.*) (?:is|are) sufficient']
-- [README.md, '^Live, with the scopes? (.*):$']
+- [README.md, text, &scope '`(\w+:\w+)`']
+- [docs/docsite/rst/guide_trust.rst, text, *scope]
 modules that can be used:
-- [docs/docsite/rst/guide_modules.rst, '^     - ``(\w+)``']
-- [docs/docsite/sphinx/index.rst, '<(\w+)_module>(?=(?s:.*) not live yet)']
+- [docs/docsite/rst/guide_modules.rst, first table, '^     - ``(\w+)``']
+- [docs/docsite/sphinx/index.rst, contents, '<(\w+)_module>(?=(?s:.*) not live yet)']
+- [docs/overview.svg, text, '(\w+_info)']
 previews:
-- [README.md, 'released these operations: ([^.]+)\.']
-- [docs/docsite/sphinx/index.rst, '<(\w+)_module>(?!(?s:.*) not live yet)']
-- [changelogs/changelog.yaml, 'Not yet live: [^:]*\n +name: (\w+)']
-- [CHANGELOG.rst, 'cloud\.(\w+) - Not yet live: ']
-- [tests/integration/targets/not_yet_live/tasks/main.yml, '^ +server_management\.cloud\.(\w+):']
-""")
-# The files about what the API does not have, and the pattern of that.
-DENIALS = yaml.safe_load(r"""
-- [plugins/module_utils/_unknown_names.py, '_NARROWING = \(([^)]*)\)']
-- [plugins/plugin_utils/_hints.py, 'API has no (\w+)']
-- [docs/docsite/rst/guide_inventory.rst, 'API has no (\w+)']
-- [docs/docsite/rst/guide_moving.rst, '^   \* - (.*)\n     - Nothing: the API']
+- [README.md, enumeration, '((?:`\w+`(?:,| and)\s){3,}`\w+`)']
+- [docs/docsite/sphinx/index.rst, contents, '<(\w+)_module>(?!(?s:.*) not live yet)']
+- [tests/integration/targets/not_yet_live/tasks/main.yml, tasks, ' \w+\.cloud\.(\w+):']
+choices of pagination:
+- [plugins/doc_fragments/connection.py, text, 'V\((\w+)\)']
+ways to request further pages:
+- [docs/docsite/rst/guide_inventory.rst, text, 'pagination: (\w+)']
 """)
 
 
-def _names_in(path: str, pattern: str) -> set[str]:
-    """Return the names that a file lists; a file that does not exist lists none."""
-    text = read(path) if (REPOSITORY / path).exists() else ""
-    lists = " ".join(re.findall(pattern, text, re.MULTILINE))
-    return set(re.findall(r"[\w:]+", lists)) - {"and", "or"}
+@lru_cache
+def documentation(path: str, kind: str = "module") -> dict[str, Any]:
+    """Return a plugin's documentation with its fragments, and its return values beside it."""
+    file = str(REPOSITORY / path)
+    doc, _examples, returned, _metadata = get_docstring(file, fragment_loader, plugin_type=kind)
+    return {**(returned or {}), **doc}
 
 
-def differences() -> list[str]:
-    """Return a line for each name that a place lacks, or that the tables lack."""
-    lines = []
-    for kind, places in PLACES.items():
-        for path, pattern in places:
-            found = _names_in(path, pattern)
-            for name in sorted(found.symmetric_difference(NAMES[kind])):
-                verb = "should not have" if name in found else "lacks"
-                lines.append(f"{path}: {verb} `{name}` among the {kind}: {pattern}")
-    for module in USABLE:
-        target = f"tests/integration/targets/{module}/tasks/main.yml"
-        if not _names_in(target, rf"server_management\.cloud\.({module}):"):
-            lines.append(f"{target}: does not exist, or does not run the module")
-    for path, pattern in DENIALS:
-        denied = _names_in(path, pattern)
-        if not denied:
-            lines.append(f"{path}: denies nothing in these words: {pattern}")
-        existing = denied.intersection([*_models.FIELDS, *_models.SELECTING_OPTIONS])
-        lines += [f"{path}: the API has `{name}` now" for name in sorted(existing)]
-    return lines
+def _names_at(path: str, place: str, pattern: str) -> set[str]:
+    if pattern:
+        lists = " ".join(re.findall(pattern, read(path), re.MULTILINE))
+        return set(re.findall(r"[\w:]+", lists)) - {"and", "or"}
+    content = read_yaml(path) if path.endswith(".yaml") else documentation(path)
+    for key in place.split():
+        content = content.get(key, {})
+    return set(content)
+
+
+def differences(table: str, path: str, place: str, pattern: str = "") -> list[str]:
+    """Return a line for each name that a place lacks, or that its table lacks."""
+    found = _names_at(path, place, pattern)
+    expected = set(NAMES[table])
+    others = found - expected
+    if table in _WITH_OTHERS:
+        others = set()
+    lines = [f"{path}, {place}: lacks `{name}` of the {table}" for name in expected - found]
+    lines += [f"{path}, {place}: `{name}` is not one of the {table}" for name in others]
+    return sorted(lines)

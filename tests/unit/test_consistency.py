@@ -4,14 +4,11 @@
 """Facts that are stated in several places are the same everywhere."""
 
 import re
-from functools import lru_cache
 from importlib import import_module
 from inspect import Parameter, signature
 
 import pytest
 import yaml
-from ansible.plugins.loader import fragment_loader
-from ansible.utils.plugin_docs import get_docstring
 
 from ansible_collections.server_management.cloud.plugins.filter.openssh_hosts import (
     EXAMPLES,
@@ -39,12 +36,8 @@ PLUGINS = {
 COMMON = {"changed": {"type": "bool"}, "msg": {"type": "str"}}
 
 
-@lru_cache
 def documentation(path, kind="module"):
-    """Return a plugin's documentation with its fragments."""
-    file = REPOSITORY / "plugins" / f"{path}.py"
-    doc, *_others = get_docstring(str(file), fragment_loader, plugin_type=kind)
-    return doc
+    return places.documentation(f"plugins/{path}.py", kind)
 
 
 def module_called(name):

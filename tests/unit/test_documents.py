@@ -25,7 +25,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils import (
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _names, _polling
 from support.collection import REPOSITORY, read, read_yaml
 from support.guides import GUIDES, read_commands, read_files
-from support.places import differences
+from support.places import PLACES, USABLE, differences
 
 PATTERNS = ("*.md", "*.rst", "docs/**/*.rst", "plugins/**/*.py")
 PAGES = [path for pattern in PATTERNS for path in sorted(REPOSITORY.glob(pattern))]
@@ -246,5 +246,27 @@ def test_each_guide_is_in_the_contents():
         assert f"docsite/{page}" in start, page
 
 
-def test_each_place_has_what_the_tables_have():
-    assert differences() == []
+CASES = [(table, *place) for table, places in PLACES.items() for place in places]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: ", ".join(case[:3]))
+def test_a_place_has_what_its_table_has(case):
+    assert differences(*case) == []
+
+
+# Where messages and documents say what the API does not have.
+DENIALS = r"API has no \w+|^   \* - .*\n     - Nothing: the API"
+
+
+def test_nothing_says_that_the_api_lacks_a_field_that_it_has():
+    for page in PAGES:
+        denials = " ".join(re.findall(DENIALS, read(page), re.MULTILINE))
+        words = re.findall(r"\w+", denials)
+        assert {*_models.FIELDS, *_models.SELECTING_OPTIONS}.isdisjoint(words), page
+
+
+@pytest.mark.parametrize("module", USABLE)
+def test_a_module_is_run_by_its_integration_target(module):
+    target = f"tests/integration/targets/{module}"
+    assert f" server_management.cloud.{module}:" in read(f"{target}/tasks/main.yml")
+    assert "needs/target/setup_sandbox\n" in read(f"{target}/aliases")
