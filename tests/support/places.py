@@ -131,7 +131,7 @@ modules that can be used:
 - [docs/docsite/sphinx/index.rst, contents, '<(\w+)_module>(?=(?s:.*) not live yet)']
 - [docs/overview.svg, text, '(\w+_info)']
 previews:
-- [README.md, enumeration, '((?:`\w+`(?:,| and)\s){3,}`\w+`)']
+- [README.md, enumeration, '((?:`\w+`(?:,| and)\s){5,}`\w+`)']
 - [docs/docsite/sphinx/index.rst, contents, '<(\w+)_module>(?!(?s:.*) not live yet)']
 - [tests/integration/targets/not_yet_live/tasks/main.yml, tasks, ' \w+\.cloud\.(\w+):']
 choices of pagination:

@@ -79,7 +79,7 @@ def test_files_of_settings_have_settings_that_ansible_has(page):
 
 
 # Without those of other programs, and without --version, which ends the program.
-OTHERS = ("ansible-builder", "ansible-rulebook")
+OTHERS = ("ansible-builder", "ansible-navigator", "ansible-rulebook")
 COMMANDS = {
     shlex.join(command): command
     for command in read_commands()
