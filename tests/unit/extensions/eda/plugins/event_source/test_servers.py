@@ -135,18 +135,6 @@ def read_examples():
     return yaml.safe_load(examples)
 
 
-WITH_DEFAULTS = ("interval", "hosts", "min_servers", "initial", "allow_partial")
-
-
-def test_the_guide_names_the_arguments_and_the_defaults_of_the_source():
-    guide = read("docs/docsite/rst/guide_events.rst")
-    (section,) = re.findall(r"^Arguments\n-+\n.*?\n---", guide, re.M | re.S)
-    assert _polling.ARGUMENTS.keys() <= set(re.findall(r"``(\w+)``", section))
-    rows = re.findall(r"^   \* - ``(\w+)``\n     - ``(\w+)``\n     - ", section, re.M)
-    shown = {name: yaml.safe_load(default) for name, default in rows}
-    assert shown == {name: _polling.ARGUMENTS[name]["default"] for name in WITH_DEFAULTS}
-
-
 def test_the_examples_have_valid_arguments():
     rulebooks = read_examples()
     for name in ("set_up.yml", "report.yml"):
