@@ -109,6 +109,16 @@ def test_the_server_of_an_event_is_set_up_when_it_can_be_reached(source, tmp_pat
     assert not result.contains("ok: [db-1]")
 
 
+def test_the_reason_is_shown_if_a_server_cannot_be_reached(source, runner):
+    text = read_files("events")["set_up/set_up_server.yml"]
+    path = runner.home / "set_up_server.yml"
+    path.write_text(text.replace("timeout: 300", "timeout: 1"))
+    compose = {"ansible_connection": "'local'", "ansible_python_interpreter": "'/no/python'"}
+    result = set_up(source, "web-1", "srv_1", playbook=path, compose=compose)
+    assert result.rc == 2
+    result.shows("/no/python")
+
+
 def test_another_server_with_the_name_of_the_event_is_not_set_up(source, playbook):
     result = set_up(source, "web-1", "srv_4", playbook=playbook).ok()
     assert not result.contains("ok: [")
