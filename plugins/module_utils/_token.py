@@ -26,7 +26,7 @@ def token_in_text(source: str, text: str, path: str) -> str:
             "Set api_token_file (SERVER_MANAGEMENT_API_TOKEN_FILE in the environment) instead.",
         )
     token = text.strip()
-    _check_token(token, source, OptionError, "Give only the token, without the word Bearer.")
+    _check_token(token, source, OptionError)
     return token
 
 
@@ -48,18 +48,18 @@ def token_in_file(source: str, given: str, path: str) -> str:
     token = content.decode("utf-8-sig", "replace").strip()
     if not token:
         raise TokenFileUnusable(f"{label}: the file is empty.")
-    advice = (
-        "The file must contain only the token: no comment, no second line, and not the word Bearer."
-    )
-    _check_token(token, label, TokenFileUnusable, advice)
+    _check_token(token, label, TokenFileUnusable)
     return token
 
 
-def _check_token(token: str, label: str, error_class: type[OptionError], advice: str) -> None:
+def _check_token(token: str, label: str, error_class: type[OptionError]) -> None:
     if token.startswith("$ANSIBLE_VAULT;"):
         raise error_class(f"{label}: encrypted with Ansible Vault: use `api_token: !vault`.")
     if not re.fullmatch(r"[\x21-\x7e]+", token):
-        raise error_class(f"{label}: the token must be visible ASCII without spaces.", advice)
+        raise error_class(
+            f"{label}: the token must be visible ASCII without spaces.",
+            "Give only the token: no comment, no second line, and not the word Bearer.",
+        )
 
 
 def register(token: str) -> None:
@@ -78,15 +78,12 @@ def read_file(
     label: str, path: str, error_class: type[OptionError] = OptionError, advice: str = ""
 ) -> bytes:
     """Return the content of a file; ``label`` begins the message of an error."""
-    reason = "not a path"  # if it contains a null character
     try:
         with open(path, "rb") as file:
             return file.read()
-    except OSError as error:
-        reason = str(error.strerror).lower()
-    except ValueError:
-        pass
-    raise error_class(f"{label}: {reason}.", advice)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", "not a path")  # which has a null character
+    raise error_class(f"{label}: {reason.lower()}.", advice)
 
 
 def _is_like_a_path(given: str, path: str) -> bool:

@@ -23,7 +23,8 @@ def test_a_token_is_visible_ascii_without_the_white_space_around_it(text, file):
 # Each message is compared once.
 NO_TOKENS = yaml.safe_load(r"""
 - - Bearer s3cret
-  - 'the token must be visible ASCII without spaces. Give only the token, without the word Bearer.'
+  - 'the token must be visible ASCII without spaces. Give only the token: no comment, no second
+     line, and not the word Bearer.'
 - ["s3cret\r\nX: y", '']
 - [s3crét, '']
 - ["s3cret\x7f", '']
