@@ -117,18 +117,13 @@ def _describe_pages(pages: list[Page]) -> Record:
     for server in servers:
         deviations.update(_deviations(server))
         further.update(key for key in server if key not in FIELDS)
-    described: Record = {
-        "as_documented": None,
+    return {
+        "as_documented": not deviations if pages else None,
         "deviations": [f"{text} ({count})" for text, count in sorted(deviations.items())],
         "further_fields": {excerpt(name): count for name, count in further.most_common(_MAX_NAMES)},
-        "servers": None,
-        "has_more": None,
+        "servers": len(servers) if pages else None,
+        "has_more": pages[-1].has_more if pages else None,
     }
-    if pages:
-        described["as_documented"] = not deviations
-        described["servers"] = len(servers)
-        described["has_more"] = pages[-1].has_more
-    return described
 
 
 def _deviations(server: Record) -> Iterator[str]:
@@ -147,7 +142,7 @@ def _versions(ansible: str) -> Record:
         "collection": VERSION,
         "ansible": ansible,
         "python": platform.python_version(),
-        "openssl": ssl.OPENSSL_VERSION.partition("  ")[0],
+        "openssl": ssl.OPENSSL_VERSION,
     }
     for package in ("requests", "urllib3"):
         versions[package] = None
