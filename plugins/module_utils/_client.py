@@ -13,10 +13,10 @@ from contextlib import closing
 from functools import partial
 from typing import Literal
 
-from ._envelope import Page, parse_listing, read_json
+from ._envelope import Page, parse_listing
 from ._errors import CloudError, IncompleteListing, MalformedResponse
 from ._failures import status_error
-from ._http import LIMIT, Http
+from ._http import LISTING_LIMIT, Http
 from ._models import Server, merge
 from ._operations import LIST_SERVERS
 from ._options import Connection
@@ -29,7 +29,7 @@ _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
 _LONG_WAIT = 5.0  # seconds; a longer wait, and a retry after a longer attempt, are reported
 _REPORT_INTERVAL = 10.0  # seconds between two reports of the progress
 _FIRST_WAIT = 0.5  # seconds, doubled with each attempt
-_CHECK_PAGINATION = "Check pagination and pagination_parameter: they must match the API."
+_PAGINATION_ADVICE = "Check pagination and pagination_parameter: they must match the API."
 
 # "wait": a wait of more than 5 seconds, or a retry after an attempt that took longer, before it
 # begins. "progress": how far a listing is that takes longer than 10 seconds. "trace": each request,
@@ -58,7 +58,7 @@ class Client:
         self._connection = connection
         self._report = report
         self._keep_page = keep_page
-        self._next_report = 0.0  # of the progress, as time.monotonic()
+        self._next_report = time.monotonic() + _REPORT_INTERVAL  # of the progress
         self.requests = 0
         self.last_response: Response | None = None
         self.is_partial = False
@@ -70,9 +70,11 @@ class Client:
         """
         url = self._connection.base_url
         if url.startswith("http:") and not is_loopback(url):
-            problem = f"The token is sent unencrypted to {address_of(url)}"
-            self._show("warning", f"{problem}: use https in base_url if possible.")
-        self._next_report = time.monotonic() + _REPORT_INTERVAL
+            self._show(
+                "warning",
+                f"The token is sent unencrypted to {address_of(url)}: use https in base_url if "
+                "possible.",
+            )
         try:
             with closing(Http(self._connection, partial(self._show, "trace"))) as self._http:
                 return self._read_pages(pages)
@@ -83,7 +85,7 @@ class Client:
     def _read_pages(self, pages: int | None) -> list[Server]:
         servers: dict[str, Server] = {}
         request = LIST_SERVERS
-        left = LIMIT  # bytes for this page and those after it
+        left = LISTING_LIMIT  # bytes for this page and those after it
         number = 1
         while True:
             self._report_progress(number, len(servers))
@@ -92,7 +94,7 @@ class Client:
             count_before = len(servers)
             content_type = response.headers.get("Content-Type", "none given")
             shown_type = quoted(content_type, self._connection.api_token)
-            page = parse_listing(read_json(response.body, shown_type))
+            page = parse_listing(response.body, shown_type)
             self._keep_page(page)
             merge(servers, page.data)
             if not page.has_more:
@@ -100,7 +102,7 @@ class Client:
             if len(servers) == count_before:
                 raise MalformedResponse(
                     f"Page {number} of the listing has no new server, but the API reports more.",
-                    _CHECK_PAGINATION,
+                    _PAGINATION_ADVICE,
                 )
             if self._connection.pagination == "none":
                 self._allow_partial(len(servers))
@@ -109,7 +111,8 @@ class Client:
                 break
             if number == _MAX_PAGES:
                 raise MalformedResponse(
-                    f"The listing has more than {_MAX_PAGES:,} pages, the limit.", _CHECK_PAGINATION
+                    f"The listing has more than {_MAX_PAGES:,} pages, the limit.",
+                    _PAGINATION_ADVICE,
                 )
             last_id = (self._connection.pagination_parameter, page.data[-1]["id"])
             request = request._replace(query=(last_id,))
@@ -142,7 +145,7 @@ class Client:
                 response = self._http.send(request, limit)
                 if response.status == request.success:
                     return response
-                raise status_error(response, request, connection.api_token, connection.token_label)
+                raise status_error(response, request, connection)
             except CloudError as error:
                 wait = _delay(error, attempt)
                 if wait is None or attempt > repeats:

@@ -20,21 +20,15 @@ class Page(NamedTuple):
     has_more: bool
 
 
-def read_json(body: bytes, content_type: str = "") -> Any:
-    """Parse a body, or raise MalformedResponse; ``content_type`` is for the message."""
+def parse_listing(body: bytes, content_type: str = "") -> Page:
+    """Return the envelope in a body, or raise MalformedResponse; the type is for the message."""
     try:
-        return json.loads(body.decode("utf-8-sig"))
-    except RecursionError:
-        raise MalformedResponse("The response is nested too deeply.") from None
-    except ValueError as error:
+        content = json.loads(body.decode("utf-8-sig"))
+    except (RecursionError, ValueError) as error:
         problem = f"The response is not JSON: {reason_of(error)}"
         if content_type:
             problem += f" (content type: {content_type})"
         raise MalformedResponse(f"{problem}.") from None
-
-
-def parse_listing(content: Any) -> Page:
-    """Check the documented envelope, or raise MalformedResponse."""
     if not isinstance(content, dict):
         raise MalformedResponse("The response is JSON, but not an object.")
     data = content.get("data")

@@ -18,6 +18,7 @@ After the errors with ``is_temporary``, a request is repeated, and a stale cache
     │   ├── Unauthorized       401
     │   ├── Forbidden          403
     │   ├── NotFound           404
+    │   ├── ProxyRefused       407, or a proxy that opens no connection
     │   ├── RateLimited        429                                             (is_temporary)
     │   ├── Redirected         3xx
     │   └── ServerFailed       408, 5xx                                        (is_temporary)
@@ -156,7 +157,7 @@ class StatusError(CloudError):
 
     code = "unexpected_status"
     statuses: Container[int] = ()
-    sentence = "The API returned an unexpected status (HTTP {status})."
+    sentence = "The API returned an unexpected status (HTTP {response.status})."
     next_step = "{request.next_step}"
 
 
@@ -166,7 +167,10 @@ class Unauthorized(StatusError):
     code = "unauthorized"
     statuses = (401,)
     sentence = "The API rejected the token (HTTP 401)."
-    next_step = "Check {token_label}: the token may be misspelled, revoked or for another account."
+    next_step = (
+        "Check {connection.token_label}: the token may be misspelled, revoked or for another "
+        "account."
+    )
 
 
 class Forbidden(StatusError):
@@ -178,7 +182,8 @@ class Forbidden(StatusError):
         "The API refuses the request (HTTP 403); the token may lack the scope {request.scope}."
     )
     next_step = (
-        "Check the scopes of the token from {token_label} in the dashboard, and any firewall."
+        "Check the scopes of the token from {connection.token_label} in the dashboard, and any "
+        "firewall."
     )
 
 
@@ -187,7 +192,20 @@ class NotFound(StatusError):
 
     code = "not_found"
     statuses = (404,)
-    sentence = "The API has no {request.subject} at {url} (HTTP 404)."
+    sentence = "The API has no {request.subject} at {response.url} (HTTP 404)."
+
+
+class ProxyRefused(StatusError):
+    """A proxy requires a password, or does not open the connection."""
+
+    code = "proxy_refused"
+    statuses = (407,)
+    sentence = "A proxy requires a user and a password (HTTP 407)."
+    next_step = (
+        "Check the environment variables http_proxy, https_proxy and all_proxy (with a password, "
+        "the form is http://user:password@host:port) and what the proxy allows, or list the host "
+        "in no_proxy."
+    )
 
 
 class RateLimited(StatusError):
@@ -205,7 +223,7 @@ class Redirected(StatusError):
 
     code = "redirected"
     statuses = range(300, 400)
-    sentence = "The API redirects to {target}, which is not followed (HTTP {status})."
+    sentence = "The API redirects to {target}, which is not followed (HTTP {response.status})."
 
 
 class ServerFailed(StatusError):
@@ -213,7 +231,7 @@ class ServerFailed(StatusError):
 
     code = "server_error"
     statuses = (408, *range(500, 600))
-    sentence = "The API could not complete the request (HTTP {status})."
+    sentence = "The API could not complete the request (HTTP {response.status})."
     next_step = "Run again later."
     is_temporary = True
 

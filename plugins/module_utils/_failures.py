@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import ssl
 import sys
 import sysconfig
 import time
@@ -16,69 +15,60 @@ from datetime import timezone
 from email.utils import parsedate_to_datetime
 
 from ._errors import (
-    URL_ADVICE,
+    CloudError,
     MissingLibrary,
     OptionError,
+    ProxyRefused,
     StatusError,
-    TimedOut,
     TLSFailed,
     Unreachable,
     class_for,
 )
-from ._request import Request, Response, Route
+from ._options import Connection
+from ._request import Request, Response
 from ._text import as_word, excerpt, one_line, quoted, reason_of
-from ._url import address_of
-
-CLOSED = "the connection was closed before the end of the response"
 
 
-def status_error(response: Response, request: Request, token: str, token_label: str) -> StatusError:
-    """Make the error for a status but that of success; it quotes a body that is not HTML.
-
-    ``token_label`` says where the token is from.
-    """
+def status_error(response: Response, request: Request, connection: Connection) -> StatusError:
+    """Make the error for a status but that of success; it quotes a body that is not HTML."""
     headers = response.headers
-    route = response.route
-    if response.status == 407 and route.proxy is not None:
-        error = refused_by_proxy(route, 407)
-    else:
-        names = {
-            "request": request,
-            "status": response.status,
-            "url": response.url,
-            "target": as_word(quoted(headers.get("Location", "nowhere"), token)),
-            "token_label": token_label,
-        }
-        error_class = class_for(response.status)
-        problem = error_class.sentence.format(**names)
-        next_step = error_class.next_step.format(**names)
-        error = error_class(problem, next_step, response.status)
-        if route.proxy is not None and route.base_url.startswith("http:"):
-            error.problem += f" The response came through the proxy {route.proxy}."
-    error.retry_after = retry_after(headers.get("Retry-After", ""))
-    if error.retry_after is not None:
-        error.problem += f" It asks to wait {error.retry_after:.0f} s."
+    token = connection.api_token
+    names = {
+        "request": request,
+        "response": response,
+        "connection": connection,
+        "target": as_word(quoted(headers.get("Location", "nowhere"), token)),
+    }
+    error_class = class_for(response.status)
+    problem = error_class.sentence.format(**names)
+    if response.proxy and connection.base_url.startswith("http:"):
+        problem += f" The response came through the proxy {response.proxy}."
+    wait = retry_after(headers.get("Retry-After", ""))
+    if wait is not None:
+        problem += f" It asks to wait {wait:.0f} s."
     text = quoted(response.body.decode("utf-8", "replace"), token)
     if text and "html" not in headers.get("Content-Type", "").lower():
-        error.problem += f' The response is "{text}".'
+        problem += f' The response is "{text}".'
+    error = error_class(problem, error_class.next_step.format(**names), response.status)
+    error.retry_after = wait
     return error
 
 
-def refused_by_proxy(route: Route, status: int) -> StatusError:
-    """Make the error for a proxy that requires a password, or does not allow a connection."""
-    if status == 407:
-        problem = "requires a user and a password"
-        next_step = (
-            "Check the environment variables http_proxy, https_proxy and all_proxy: the form is "
-            "http://user:password@host:port."
-        )
-    else:
-        problem = f"refuses to connect to {address_of(route.base_url)}"
-        next_step = (
-            "Check that https_proxy or all_proxy names a proxy that allows this address, or list "
-            "the host in no_proxy."
-        )
-    return StatusError(f"The proxy {route.proxy} {problem} (HTTP {status}).", next_step, status)
+def tunnel_failed(place: str, text: str) -> CloudError:
+    """Make the error for a proxy that opens no connection.
+
+    ``text`` is that of http.client: "Tunnel connection failed: 403 Forbidden".
+    """
+    status = int(text.split()[3])
+    reason = excerpt(text).lower()
+    if class_for(status).is_temporary:
+        return unreachable(place, reason)
+    return ProxyRefused(f"Cannot reach {place}: {reason}.", status=status)
+
+
+def unreachable(place: str, reason: str) -> Unreachable:
+    """Make the error for a connection that can't be opened, or is interrupted."""
+    return Unreachable(f"Cannot reach {place}: {reason}.")
 
 
 def retry_after(value: str) -> float | None:
@@ -98,49 +88,20 @@ def retry_after(value: str) -> float | None:
         return None
 
 
-def no_connection(route: Route, seconds: float) -> TimedOut:
-    """Make the error for an address, or several of them, that did not accept a connection."""
-    return TimedOut(f"No connection to {route.place} within {seconds:.3g} s.")
-
-
-def no_response(route: Route, seconds: float) -> TimedOut:
-    """Make the error for a response that does not arrive, or not completely, in time."""
-    return TimedOut(
-        f"No complete response from {route.place} within {seconds:.3g} s.",
-        "Raise timeout, or check the network and any proxy.",
-    )
-
-
-def unreachable(route: Route, reason: str) -> Unreachable:
-    """Make the error for a connection that can't be opened, or is interrupted."""
-    return Unreachable(f"Cannot reach {route.place}: {reason}.")
-
-
-def tls_failed(route: Route, error: BaseException) -> TLSFailed:
-    """Make the error for a certificate or a handshake that was refused."""
-    reason = getattr(error, "verify_message", "") or getattr(error, "reason", "") or str(error)
-    if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
-        reason = "the server does not use TLS"
-    if reason.isupper():  # the name of an OpenSSL constant
-        reason = reason.replace("_", " ").lower()
-    return TLSFailed(f"TLS with {route.place} failed: {excerpt(reason).rstrip('.')}.")
-
-
-def no_socks(route: Route) -> MissingLibrary:
+def no_socks(place: str) -> MissingLibrary:
     """Make the error for a SOCKS proxy without the library that requests needs for it."""
     return MissingLibrary(
-        f"Cannot reach {route.place}: the Python library PySocks is not installed.",
+        f"Cannot reach {place}: the Python library PySocks is not installed.",
         f"Install it: {_how_to_install('PySocks', 'python3-socks')}, or use a proxy for HTTP.",
     )
 
 
-def invalid_url(route: Route) -> OptionError:
+def invalid_url(place: str) -> OptionError:
     """Make the error for a URL that requests or urllib3 refuses."""
-    if route.proxy is None:
-        return OptionError(f"base_url: {route.place} is not a valid address.", URL_ADVICE)
     return OptionError(
-        f"Cannot reach {route.place}: the URL of the proxy, or base_url, is not valid.",
-        "Check the environment variables http_proxy, https_proxy and all_proxy.",
+        f"base_url, or the URL of its proxy, is not valid: {place}.",
+        "Check base_url and, with a proxy, the environment variables http_proxy, https_proxy and "
+        "all_proxy.",
     )
 
 
@@ -171,7 +132,7 @@ def _how_to_install(library: str, package: str) -> str:
         return f"`pipx inject {name} {library}`"
     if parent.endswith("/uv/tools"):
         return f"`uv tool install --with {library} {name}`, with its other options --with, if any"
-    has_pip = importlib.util.find_spec("pip") is not None
+    has_pip = importlib.util.find_spec("pip")
     if sys.prefix == sys.base_prefix:
         # With this file, pip refuses to install anything (PEP 668).
         marker = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
@@ -182,22 +143,3 @@ def _how_to_install(library: str, package: str) -> str:
     return f"`uv pip install --python {sys.executable} {library}`"
 
 
-def check_certificates(path: str, route: Route, is_default: bool) -> None:
-    """Raise TLSFailed if a bundle of certificates, a file or a folder, can't be used.
-
-    The content of the default one is not checked: that takes 30 ms.
-    """
-    problem = ""
-    if not os.access(path, os.R_OK):
-        problem = "does not exist or can't be read"
-    elif os.path.isfile(path) and not is_default:
-        try:
-            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
-        except ssl.SSLError:
-            problem = "has no certificate in PEM format, or a damaged one"
-    if problem:
-        raise TLSFailed(
-            f"TLS with {route.place} failed: the CA bundle {one_line(path)} {problem}.",
-            "Check the file, and what names it: ca_path, the environment variable "
-            "REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE, or else the Python library certifi.",
-        )

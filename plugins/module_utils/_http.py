@@ -9,6 +9,7 @@ The library requests is imported when it is needed: an inventory from the cache 
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import ssl
@@ -17,31 +18,27 @@ from collections.abc import Iterator
 from contextlib import suppress
 from http.client import HTTPException, IncompleteRead, RemoteDisconnected
 from ssl import SSLEOFError, SSLZeroReturnError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlencode
 
-from ._errors import CloudError, MalformedResponse, class_for
+from ._errors import CloudError, MalformedResponse, TimedOut, TLSFailed
 from ._failures import (
-    CLOSED,
-    check_certificates,
     invalid_url,
-    no_connection,
-    no_response,
     no_socks,
-    refused_by_proxy,
-    tls_failed,
+    tunnel_failed,
     unreachable,
     unusable_requests,
 )
 from ._options import Connection
-from ._request import Request, Response, Route
-from ._text import Show, excerpt, quoted, redact
-from ._url import is_loopback, proxy_address
+from ._request import Request, Response
+from ._text import Show, excerpt, one_line, quoted, redact
+from ._url import address_of, is_loopback, proxy_address
 
 if TYPE_CHECKING:
     import requests
 
-LIMIT = 32 * 2**20  # bytes of all responses of one listing, decompressed
+CLOSED = "the connection was closed before the end of the response"
+LISTING_LIMIT = 32 * 2**20  # bytes of all responses of one listing, decompressed
 _ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; a longer one is not quoted
 _LONGEST_CONNECT = 10.0  # seconds for each address, so that the others of a name are tried, too
 # The path below the base URL. With other characters, such as an id "x/../srv_1", requests could ask
@@ -70,16 +67,16 @@ class Http:
         )
         if is_loopback(url):
             settings["proxies"] = {}
+        self._place = address_of(url)
+        self._proxy = ""
         proxy = requests.utils.select_proxy(url, settings["proxies"])
-        self._route = Route(url, proxy_address(proxy) if proxy else None)
-        if self._route.proxy == "":
-            raise invalid_url(self._route)  # requests would raise a TypeError
-        bundle = settings["verify"]
-        is_default = bundle is True
-        if is_default:
-            bundle = requests.utils.DEFAULT_CA_BUNDLE_PATH
-        if url.startswith("https:") and bundle:
-            check_certificates(bundle, self._route, is_default)
+        if proxy:
+            self._proxy = proxy_address(proxy)
+            if not self._proxy:
+                raise invalid_url(self._place)  # requests would raise a TypeError
+            self._place += f" through the proxy {self._proxy}"
+        if url.startswith("https:") and settings["verify"]:
+            _check_certificates(settings["verify"], self._place)
         connecting = connection.timeout
         if not proxy:  # through one, urllib3 applies this limit to the whole of its response, too
             connecting = min(connecting, _LONGEST_CONNECT)
@@ -89,8 +86,7 @@ class Http:
     def send(self, request: Request, limit: int) -> Response:
         """Return the response, whatever its status; raise CloudError if there is none.
 
-        A success has a body of at most ``limit`` bytes, or raises CloudError. Nothing is sent for a
-        path with other characters than slashes, ASCII letters, digits and underscores.
+        A success has a body of at most ``limit`` bytes, or raises CloudError.
         """
         import requests
         import urllib3
@@ -106,13 +102,15 @@ class Http:
             url += f"?{urlencode(request.query)}"
         shown_url = excerpt(redact(url, token))
         started = time.monotonic()
+        outcome = "no response"
         self.last_response = None
         try:
             prepared = self._session.prepare_request(requests.Request(request.method, url))
             # The session itself would read the whole body of a redirect, and keep cookies.
             adapter = self._session.get_adapter(url)
             with adapter.send(prepared, **self._settings) as received:
-                response = Response(received.status_code, received.headers, self._route, shown_url)
+                response = Response(received.status_code, received.headers, shown_url, self._proxy)
+                outcome = f"HTTP {response.status}"
                 self.last_response = response
                 if response.status == request.success:
                     return response._replace(body=self._read(received, limit))
@@ -121,12 +119,9 @@ class Http:
                     return response._replace(body=self._read(received, _ERROR_LIMIT))
                 return response
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
-            raise transport_error(error, self._route, *self._settings["timeout"]) from None
+            raise transport_error(error, self._place, *self._settings["timeout"]) from None
         finally:
             took = time.monotonic() - started
-            outcome = "no response"
-            if self.last_response:
-                outcome = f"HTTP {self.last_response.status}"
             self._trace(f"{request.method} {shown_url}: {outcome}, {took * 1000:,.0f} ms")
 
     def close(self) -> None:
@@ -139,26 +134,19 @@ class Http:
         Raises MalformedResponse if it is longer than ``limit`` bytes, and TimeoutError if it takes
         longer than ``timeout``.
         """
-        import urllib3
-
         # Other encodings were not requested, and could make a few bytes more than any limit.
         is_gzip = received.headers.get("Content-Encoding", "").lower() == "gzip"
         deadline = time.monotonic() + self._connection.timeout
         received.raw.enforce_content_length = True  # urllib3 1 would accept a short body
         body = bytearray()
-        try:
-            for piece in _pieces(received.raw, is_gzip):
-                body += piece
-                if len(body) > limit:
-                    raise MalformedResponse(
-                        f"The listing is larger than {LIMIT // 2**20} MiB, the limit."
-                    )
-                if time.monotonic() > deadline:
-                    raise TimeoutError
-        except urllib3.exceptions.DecodeError:
-            raise MalformedResponse(
-                "The response claims to be compressed with gzip, but is not."
-            ) from None
+        for piece in _pieces(received.raw, is_gzip):
+            body += piece
+            if len(body) > limit:
+                raise MalformedResponse(
+                    f"The listing is larger than {LISTING_LIMIT // 2**20} MiB, the limit."
+                )
+            if time.monotonic() > deadline:
+                raise TimeoutError
         return bytes(body)
 
 
@@ -181,28 +169,52 @@ def _new_session(connection: Connection) -> requests.Session:
     except Exception as error:  # noqa: BLE001  # code of other projects, perhaps half installed
         raise unusable_requests(error) from None
 
-    def add_token(request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = f"Bearer {connection.api_token}"
-        return request
-
     if connection.verify is False:
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
     session = requests.Session()
-    session.auth = add_token  # with an auth, requests ignores ~/.netrc
-    agent = f"{connection.user_agent} {requests.utils.default_user_agent()}"
-    session.headers["Accept"] = "application/json"
-    session.headers["Accept-Encoding"] = "gzip"
-    session.headers["User-Agent"] = agent
+    session.auth = lambda request: request  # with an auth, requests ignores ~/.netrc
+    session.headers.update(
+        {
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            "Authorization": f"Bearer {connection.api_token}",
+            "User-Agent": f"{connection.user_agent} {requests.utils.default_user_agent()}",
+        }
+    )
     return session
 
 
+def _check_certificates(verify: str | Literal[True], place: str) -> None:
+    """Raise TLSFailed if the bundle of certificates, a file or a folder, can't be used.
+
+    The content of the default one is not checked: that takes 30 ms.
+    """
+    import requests
+
+    path = requests.utils.DEFAULT_CA_BUNDLE_PATH if verify is True else verify
+    problem = ""
+    if not os.access(path, os.R_OK):
+        problem = "does not exist or can't be read"
+    elif os.path.isfile(path) and verify is not True:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+        except ssl.SSLError:
+            problem = "has no certificate in PEM format, or a damaged one"
+    if problem:
+        raise TLSFailed(
+            f"TLS with {place} failed: the CA bundle {one_line(path)} {problem}.",
+            "Check the file, and what names it: ca_path, the environment variable "
+            "REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE, or else the Python library certifi.",
+        )
+
+
 def transport_error(  # noqa: C901, PLR0911, PLR0912  # a table
-    error: Exception, route: Route, connecting: float, timeout: float
+    error: Exception, place: str, connecting: float, timeout: float
 ) -> CloudError:
     """Make the error for an exception of requests, urllib3 or a socket.
 
-    The first of its causes that is in the table decides, and in the table the first row.
-    ``connecting`` and ``timeout`` are the limits for a connection and for the next bytes.
+    The first of its causes that is in the table decides, and in the table the first row. The
+    numbers are the limits for a connection and for the next bytes.
     """
     import urllib3
     from requests import exceptions
@@ -210,44 +222,49 @@ def transport_error(  # noqa: C901, PLR0911, PLR0912  # a table
     for cause in _causes(error):
         match cause:
             case exceptions.InvalidSchema():
-                return no_socks(route)
+                return no_socks(place)
             case exceptions.InvalidURL() | urllib3.exceptions.LocationValueError():
-                return invalid_url(route)
-            case exceptions.ConnectTimeout():
-                return no_connection(route, connecting)
-            case TimeoutError() if "handshake" in str(cause):
-                return no_connection(route, connecting)
-            case TimeoutError():
-                return no_response(route, timeout)
+                return invalid_url(place)
+            case urllib3.exceptions.DecodeError():
+                return MalformedResponse("The response is not in gzip, although it claims to be.")
+            case TimeoutError() if "handshake" not in str(cause):
+                problem = f"No complete response from {place} within {timeout:.3g} s."
+                return TimedOut(problem, "Raise timeout, or check the network and any proxy.")
+            case exceptions.ConnectTimeout() | TimeoutError():
+                return TimedOut(f"No connection to {place} within {connecting:.3g} s.")
             case IncompleteRead() | RemoteDisconnected() | SSLEOFError() | SSLZeroReturnError():
-                return unreachable(route, CLOSED)
+                break
             case ssl.SSLError():
-                return tls_failed(route, cause)
+                return _tls_failed(place, cause)
             case urllib3.exceptions.SSLError(args=[ValueError() as mismatch]):
-                return tls_failed(route, mismatch)  # urllib3 before 2 compares host names itself
+                return _tls_failed(place, mismatch)  # urllib3 before 2 compares names itself
             case socket.gaierror():
-                return unreachable(route, "the name does not resolve")
+                return unreachable(place, "the name does not resolve")
             case HTTPException() | ValueError():
-                return unreachable(route, "the response is not valid HTTP")
+                return unreachable(place, "the response is not valid HTTP")
             case OSError(strerror=str() as text):
-                return unreachable(route, text.lower())
+                return unreachable(place, text.lower())
             case OSError(args=[str() as text]) if text.startswith("Tunnel connection failed: "):
-                status = int(text.split()[3])
-                if class_for(status).is_temporary:
-                    return unreachable(route, excerpt(text).lower())
-                return refused_by_proxy(route, status)
-    return unreachable(route, CLOSED)
+                return tunnel_failed(place, text)
+    return unreachable(place, CLOSED)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception, and then what it wraps; requests and urllib3 also use args and reason."""
-    pending: list[object] = [error]
-    seen: list[object] = []
-    while pending:
-        cause = pending.pop(0)
-        if isinstance(cause, BaseException) and cause not in seen:
-            yield cause
-            seen.append(cause)
-            pending += [*cause.args, getattr(cause, "reason", None), cause.__cause__]
-            if not cause.__suppress_context__:
-                pending.append(cause.__context__)
+    found = [error]
+    for cause in found:  # which grows
+        yield cause
+        inner = [*cause.args, getattr(cause, "reason", None), cause.__cause__]
+        if not cause.__suppress_context__:
+            inner.append(cause.__context__)
+        found += [each for each in inner if isinstance(each, BaseException) and each not in found]
+
+
+def _tls_failed(place: str, error: BaseException) -> TLSFailed:
+    """Make the error for a certificate or a handshake that was refused."""
+    reason = getattr(error, "verify_message", "") or getattr(error, "reason", "") or str(error)
+    if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
+        reason = "the server does not use TLS"
+    if reason.isupper():  # the name of an OpenSSL constant
+        reason = reason.replace("_", " ").lower()
+    return TLSFailed(f"TLS with {place} failed: {excerpt(reason).rstrip('.')}.")

@@ -16,7 +16,7 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible.plugins.inventory import Cacheable
 
-from ..module_utils._envelope import parse_listing, read_json
+from ..module_utils._envelope import parse_listing
 from ..module_utils._errors import CloudError, MalformedResponse
 from ..module_utils._models import Listing, Server, merge
 from ..module_utils._options import Connection
@@ -102,17 +102,20 @@ class CacheEntry:
 
         While the API is down, an older entry is returned, with a warning.
         """
-        found = self._read() if use_cache else None
-        if not use_cache:
-            self.trace("cache: not read, because this run refreshes it")
-        elif found is None:
-            self.trace("cache: no entry for this base_url, token and pagination, or an expired one")
-        elif self._is_within(found, self.fresh):
-            return found
+        if use_cache:
+            found = self._read()
+            if found is None:
+                self.trace(
+                    "cache: no entry for this base_url, token and pagination, or an expired one"
+                )
+            elif self._is_within(found, self.fresh):
+                return found
+            else:
+                self.trace(
+                    f"cache: not fresh, {found.age:,.0f} s old; cache_timeout is {self.fresh:,} s"
+                )
         else:
-            self.trace(
-                f"cache: not fresh, {found.age:,.0f} s old; cache_timeout is {self.fresh:,} s"
-            )
+            self.trace("cache: not read, because this run refreshes it")
         try:
             return fetch()
         except CloudError as error:
@@ -174,7 +177,7 @@ class CacheEntry:
         age = time.time() - entry["fetched"]
         servers: dict[str, Server] = {}
         try:
-            content = parse_listing(read_json(entry["servers"].encode()))
+            content = parse_listing(entry["servers"].encode())
             merge(servers, content.data)
         except MalformedResponse as error:
             raise ValueError(error.message) from None

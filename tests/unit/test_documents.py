@@ -139,7 +139,7 @@ def test_the_version_is_the_same_everywhere():
 CONNECTION = f"{_http._LONGEST_CONNECT:.0f} seconds"
 WAIT = f"{_client._LONGEST_WAIT:.0f} seconds"
 FIRST = {0.5: "half a second"}[_client._FIRST_WAIT]
-SIZE = f"{_http.LIMIT >> 20} MiB"
+SIZE = f"{_http.LISTING_LIMIT >> 20} MiB"
 PAGES_READ = f"{_client._MAX_PAGES:,} pages"
 NAME = f"{_names._LONGEST} characters"
 INTERVAL = f"{_polling.ARGUMENTS['interval']['default']:.0f} seconds"

@@ -314,7 +314,7 @@ def test_no_partial_listing_is_returned_if_a_later_page_fails(read):
 
 
 def test_the_bytes_of_all_pages_are_bounded(read, monkeypatch):
-    monkeypatch.setattr(_client, "LIMIT", 1000)
+    monkeypatch.setattr(_client, "LISTING_LIMIT", 1000)
     with paged(8) as sandbox:
         with pytest.raises(MalformedResponse, match=r"^The listing is larger than 32 MiB, the"):
             read(sandbox, pagination="last_id")

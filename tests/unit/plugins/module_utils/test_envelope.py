@@ -9,17 +9,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils import _en
 ENVELOPE = b'{"data": [], "has_more": false}'
 
 
-def parse(body):
-    return _envelope.parse_listing(_envelope.read_json(body))
-
-
 def test_the_envelope_is_parsed():
-    page = parse('{"data": ["é😀", {}], "has_more": true, "x": 1}'.encode())
+    page = _envelope.parse_listing('{"data": ["é😀", {}], "has_more": true, "x": 1}'.encode())
     assert page == _envelope.Page(["é😀", {}], True)
 
 
 def test_a_byte_order_mark_is_ignored():
-    page = parse(b"\xef\xbb\xbf" + ENVELOPE)
+    page = _envelope.parse_listing(b"\xef\xbb\xbf" + ENVELOPE)
     assert page == _envelope.Page([], False)
 
 
@@ -33,12 +29,12 @@ MALFORMED = yaml.safe_load("""
 - ['{"data": [], "has_more": 0}', has no boolean "has_more".]
 """)
 MALFORMED.append(("\udcff{}", "is not JSON: 'utf-8' codec can't decode"))
-MALFORMED.append(pytest.param("[" * 100_000, "is nested too deeply.", id="deep"))
+MALFORMED.append(pytest.param("[" * 100_000, "is not JSON: ", id="deep"))
 
 
 @pytest.mark.parametrize(("body", "problem"), MALFORMED)
 def test_a_malformed_envelope_is_refused(body, problem):
     with pytest.raises(_errors.MalformedResponse) as caught:
-        parse(body.encode(errors="surrogateescape"))
+        _envelope.parse_listing(body.encode(errors="surrogateescape"))
     assert str(caught.value).startswith(f"The response {problem}")
     assert caught.value.next_step == _errors.URL_ADVICE

@@ -15,8 +15,11 @@ import yaml
 from requests.exceptions import ConnectTimeout, InvalidHeader
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _failures, _request
-from ansible_collections.server_management.cloud.plugins.module_utils._failures import CLOSED
-from ansible_collections.server_management.cloud.plugins.module_utils._http import transport_error
+from ansible_collections.server_management.cloud.plugins.module_utils._http import (
+    CLOSED,
+    transport_error,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 
 MISMATCH = ssl.SSLCertVerificationError(1, "certificate verify failed")
 MISMATCH.verify_message = "IP address mismatch."
@@ -27,7 +30,7 @@ CAUSES = [
     (REFUSED, "unreachable", ": connection refused"),
     (socket.gaierror(-2, "Name or service not known"), "unreachable", "does not resolve"),
     (OSError("Tunnel connection failed: 502 No"), "unreachable", "connection failed: 502 no"),
-    (OSError("Tunnel connection failed: 403"), "unexpected_status", " (HTTP 403)"),
+    (OSError("Tunnel connection failed: 403"), "proxy_refused", "connection failed: 403"),
     (http.client.LineTooLong("header"), "unreachable", "not valid HTTP"),
     (InvalidHeader("two lengths"), "unreachable", "not valid HTTP"),
     (http.client.RemoteDisconnected("no response"), "unreachable", CLOSED),
@@ -47,7 +50,7 @@ CAUSES = [
 
 def failure_of(error):
     """Return the error for an exception, if a connection has 3 seconds and a response 9."""
-    return transport_error(error, _request.Route("http://[::1]:81", "p:80"), 3, 9)
+    return transport_error(error, "[::1]:81 through the proxy p:80", 3, 9)
 
 
 @pytest.mark.parametrize(("cause", "code", "end"), CAUSES)
@@ -140,9 +143,9 @@ TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
 
 def error_of(status, body=b"", headers=None, token=TOKEN):
     """Return the error for a response."""
-    route = _request.Route("https://h")
-    response = _request.Response(status, headers or {}, route, "https://h/things", body)
-    return _failures.status_error(response, REQUEST, token, "api_token_file (/token)")
+    response = _request.Response(status, headers or {}, "https://h/things", "", body)
+    connection = Connection("https://h", token, "api_token_file", "/token")
+    return _failures.status_error(response, REQUEST, connection)
 
 
 # Each message is compared once.
@@ -160,7 +163,7 @@ STATUSES = yaml.safe_load("""
   - "The API refuses the request (HTTP 403); the token may lack the scope things:read. Check the
      scopes of the token from api_token_file (/token) in the dashboard, and any firewall."
 - [404, not_found, 'The API has no list of things at https://h/things (HTTP 404). Look elsewhere.']
-- [407, unexpected_status, 'The API ']  # without a proxy
+- [407, proxy_refused, 'A proxy ']
 - - 408
   - server_error
   - The API could not complete the request (HTTP 408). Run again later.

@@ -25,7 +25,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     TimedOut,
     Unreachable,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._failures import CLOSED
+from ansible_collections.server_management.cloud.plugins.module_utils._http import CLOSED
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._request import Request
 from sandbox import Fault
