@@ -20,13 +20,12 @@ from ._errors import (
     OptionError,
     ProxyRefused,
     StatusError,
-    TLSFailed,
     Unreachable,
     class_for,
 )
 from ._options import Connection
 from ._request import Request, Response
-from ._text import as_word, excerpt, one_line, quoted, reason_of
+from ._text import as_word, excerpt, quoted, reason_of
 
 
 def status_error(response: Response, request: Request, connection: Connection) -> StatusError:
@@ -141,5 +140,3 @@ def _how_to_install(library: str, package: str) -> str:
     if has_pip:
         return f"`{sys.executable} -m pip install {library}`"
     return f"`uv pip install --python {sys.executable} {library}`"
-
-
