@@ -15,7 +15,7 @@ import pytest
 from sandbox import Sandbox
 from sandbox.account import SERVER
 from support import forks
-from support.collection import build, copy_sources, install
+from support.collection import build, copy_sources, install, read_yaml
 from support.run import Runner, find_in_files
 from support.sshd import SshError, SshServer
 
@@ -27,13 +27,24 @@ KNOWN = [
     {**SERVER, "id": "srv_3", "name": "db-1", "plan": "large", "ipv4": "203.0.113.3"},
 ]
 KNOWN_NAMES = ["db-1", "web-1", "web-2"]
+# The methods and paths of the description of the API.
+DESCRIBED = {
+    (method.upper(), f"/api/v1{path}")
+    for path, methods in read_yaml("docs/openapi.yaml")["paths"].items()
+    for method in methods
+}
 
 
 @pytest.fixture
 def sandbox() -> Generator[Sandbox, None, None]:
-    """Serve the three known servers."""
+    """Serve the three known servers, and check that each request is one of those described."""
     with Sandbox(servers=[dict(server) for server in KNOWN]) as api:
         yield api
+    for request in api.requests:
+        if request.method != "CONNECT":  # for a proxy
+            assert (request.method, request.path) in DESCRIBED
+        # The description has no parameter, because the API does not document paging.
+        assert request.query.keys() <= {api.pagination_parameter}
 
 
 @pytest.fixture(scope="session")
