@@ -148,7 +148,6 @@ AMOUNT = r"\b(\d[\d,]* (?:seconds|MiB|pages|characters)|half a second|one hour)\
 LIMITS = {
     "plugins/doc_fragments/connection.py": {CONNECTION, WAIT, FIRST},
     "plugins/inventory/servers.py": {NAME},
-    "docs/docsite/rst/guide_inventory.rst": {WAIT},
     "docs/docsite/rst/guide_trust.rst": {SIZE, PAGES_READ},
     "docs/docsite/rst/guide_troubleshooting.rst": {CONNECTION},
     "docs/docsite/rst/guide_events.rst": {INTERVAL, PAUSE},
