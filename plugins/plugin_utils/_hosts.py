@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -162,9 +163,9 @@ def set_host_key_aliases(hosts: Iterable[Host], root_url: str) -> None:
         for name in _SSH_VARIABLES:
             host.variables.setdefault(name, option)
         # Accounts at one URL can number their servers alike.
-        identity = [root_url, server.id, server.text("created_at")]
-        identity += [str(host.variables.get(name)) for name in ADDRESSES]
-        digest = hashlib.sha256("\n".join(identity).encode()).hexdigest()
+        addresses = [str(host.variables.get(name)) for name in ADDRESSES]
+        identity = json.dumps([root_url, server.id, server.text("created_at"), *addresses])
+        digest = hashlib.sha256(identity.encode()).hexdigest()
         # As short as Ansible's: ssh adds 17 characters, and the path of a socket has at most 107.
         path = trust(f"%(directory)s/{digest[:10]}-%%p-%%r")
         host.variables.setdefault("ansible_control_path", path)

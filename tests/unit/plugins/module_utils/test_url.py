@@ -44,10 +44,11 @@ MALFORMED = yaml.safe_load(r"""
 - ['https://h?a=secret', must not contain a query or a fragment.]
 - ['https://h/?', '']
 - ['https://h/#', '']
-- ['https://h\@other', 'contains a space, a backslash or a control character.']
+- ['https://h\@other', 'contains a space, a backslash or an invisible character.']
 - [' https://h', '']
 - ["https://h/a\xa0b", '']
 - ["https://h/\e[1m", '']
+- ["https://h\u200b", '']
 """)
 
 
