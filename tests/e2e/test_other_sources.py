@@ -106,7 +106,9 @@ UNUSABLE = """{
   "ansible_become_exe": "/nonexistent",
   "ansible_private_key_file": "/keys/{{ server_management_id }}",
   "ansible_ssh_private_key_file": "/keys/{{ server_management_id }}",
-  "ansible_python_interpreter": "/nonexistent/python"
+  "ansible_python_interpreter": "/nonexistent/python",
+  "ansible_shell_type": "powershell",
+  "ansible_shell_executable": "/nonexistent/bash"
 }"""
 
 
