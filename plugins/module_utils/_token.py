@@ -25,9 +25,7 @@ def token_in_text(source: str, text: str, path: str) -> str:
             f"{source}: the value is the path of a file, and not a token.",
             "Set api_token_file (SERVER_MANAGEMENT_API_TOKEN_FILE in the environment) instead.",
         )
-    token = text.strip()
-    _check_token(token, source, OptionError)
-    return token
+    return _checked(text.strip(), source, OptionError)
 
 
 def token_in_file(source: str, given: str, path: str) -> str:
@@ -48,11 +46,10 @@ def token_in_file(source: str, given: str, path: str) -> str:
     token = content.decode("utf-8-sig", "replace").strip()
     if not token:
         raise TokenFileUnusable(f"{label}: the file is empty.")
-    _check_token(token, label, TokenFileUnusable)
-    return token
+    return _checked(token, label, TokenFileUnusable)
 
 
-def _check_token(token: str, label: str, error_class: type[OptionError]) -> None:
+def _checked(token: str, label: str, error_class: type[OptionError]) -> str:
     if token.startswith("$ANSIBLE_VAULT;"):
         raise error_class(f"{label}: encrypted with Ansible Vault: use `api_token: !vault`.")
     if not re.fullmatch(r"[\x21-\x7e]+", token):
@@ -60,6 +57,7 @@ def _check_token(token: str, label: str, error_class: type[OptionError]) -> None
             f"{label}: the token must be visible ASCII without spaces.",
             "Give only the token: no comment, no second line, and not the word Bearer.",
         )
+    return token
 
 
 def register(token: str) -> None:
