@@ -58,7 +58,7 @@ def address_of(url: str) -> str:
 def is_loopback(url: str) -> bool:
     """Return whether requests to a URL stay on this machine."""
     host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
+    if f".{host}".endswith(".localhost"):
         return True
     try:
         return ipaddress.ip_address(host).is_loopback
