@@ -173,14 +173,11 @@ def _new_session(connection: Connection) -> requests.Session:
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
     session = requests.Session()
     session.auth = lambda request: request  # with an auth, requests ignores ~/.netrc
-    session.headers.update(
-        {
-            "Accept": "application/json",
-            "Accept-Encoding": "gzip",
-            "Authorization": f"Bearer {connection.api_token}",
-            "User-Agent": f"{connection.user_agent} {requests.utils.default_user_agent()}",
-        }
-    )
+    headers = session.headers
+    headers["Accept"] = "application/json"
+    headers["Accept-Encoding"] = "gzip"
+    headers["Authorization"] = f"Bearer {connection.api_token}"
+    headers["User-Agent"] = f"{connection.user_agent} {requests.utils.default_user_agent()}"
     return session
 
 
