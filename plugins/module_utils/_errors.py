@@ -158,7 +158,7 @@ class StatusError(CloudError):
     code = "unexpected_status"
     statuses: Container[int] = ()
     sentence = "The API returned an unexpected status (HTTP {response.status})."
-    next_step = "{request.next_step}"
+    next_step = URL_ADVICE
 
 
 class Unauthorized(StatusError):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, NoReturn
 
-from ._errors import URL_ADVICE, NotYetLive
+from ._errors import NotYetLive
 from ._request import Request
 
 
@@ -42,9 +42,7 @@ class Operation(NamedTuple):
         raise error
 
 
-LIST_SERVERS = Request(
-    "GET", "/servers", scope="servers:read", subject="list of servers", next_step=URL_ADVICE
-)
+LIST_SERVERS = Request("GET", "/servers", scope="servers:read", subject="list of servers")
 
 # In the order of the documentation. To make an operation live, add its request to its row here, and
 # send it.

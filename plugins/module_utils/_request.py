@@ -13,15 +13,14 @@ from typing import NamedTuple
 class Request(NamedTuple):
     """What is requested: ``path`` is below the base URL, ``query`` has the parameters that we add.
 
-    ``success`` is the only status that is not an error. The others are for messages: ``subject`` is
-    what is requested, and ``next_step`` what to do after a 404 or a status that is not expected.
+    ``success`` is the only status that is not an error. ``scope`` and ``subject``, what is
+    requested, are for messages.
     """
 
     method: str
     path: str
     scope: str
     subject: str
-    next_step: str
     success: int = 200
     query: tuple[tuple[str, str], ...] = ()
 

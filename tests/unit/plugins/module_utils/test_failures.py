@@ -135,9 +135,7 @@ def test_retry_after_is_seconds_or_a_date_which_is_utc_without_a_zone(value, sec
     assert _failures.retry_after(value) == seconds
 
 
-REQUEST = _request.Request(
-    "GET", "/things", "things:read", "list of things", next_step="Look elsewhere."
-)
+REQUEST = _request.Request("GET", "/things", "things:read", "list of things")
 TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
 
 
@@ -153,7 +151,8 @@ STATUSES = yaml.safe_load("""
 - [299, unexpected_status, '']
 - - 400
   - unexpected_status
-  - The API returned an unexpected status (HTTP 400). Look elsewhere.
+  - 'The API returned an unexpected status (HTTP 400). Check base_url: the address of the API,
+     without /api/v1.'
 - - 401
   - unauthorized
   - "The API rejected the token (HTTP 401). Check api_token_file (/token): the token may be
@@ -162,7 +161,7 @@ STATUSES = yaml.safe_load("""
   - forbidden
   - "The API refuses the request (HTTP 403); the token may lack the scope things:read. Check the
      scopes of the token from api_token_file (/token) in the dashboard, and any firewall."
-- [404, not_found, 'The API has no list of things at https://h/things (HTTP 404). Look elsewhere.']
+- [404, not_found, 'The API has no list of things at https://h/things (HTTP 404). Check base_url']
 - [407, proxy_refused, 'A proxy ']
 - - 408
   - server_error
@@ -202,7 +201,8 @@ def test_a_body_is_quoted_short_and_on_one_line():
 def test_the_target_of_a_redirect_is_shown_on_one_line():
     error = error_of(300, headers={"Location": "/a\tb\x1b[1m"})
     assert str(error) == (
-        'The API redirects to "/a b [1m", which is not followed (HTTP 300). Look elsewhere.'
+        'The API redirects to "/a b [1m", which is not followed (HTTP 300). Check base_url: the '
+        "address of the API, without /api/v1."
     )
     assert " to nowhere, " in error_of(300).message
 

@@ -246,7 +246,7 @@ IDS = yaml.safe_load(r"""
 
 @pytest.mark.parametrize("of_server", IDS)
 def test_a_path_that_an_id_could_lead_elsewhere_is_not_requested(sandbox, of_server):
-    delete = Request("DELETE", f"/servers/{of_server}", "servers:write", "server", "")
+    delete = Request("DELETE", f"/servers/{of_server}", "servers:write", "server")
     with pytest.raises(MalformedResponse, match=r'^The path "/servers/.* is not requested'):
         send(sandbox.url, request=delete)
     assert sandbox.requests == []
