@@ -91,6 +91,7 @@ class Http:
         import requests
         import urllib3
 
+        self.last_response = None
         token = self._connection.api_token
         if not _is_path(request.path):
             raise MalformedResponse(
@@ -103,7 +104,6 @@ class Http:
         shown_url = excerpt(redact(url, token))
         started = time.monotonic()
         outcome = "no response"
-        self.last_response = None
         try:
             prepared = self._session.prepare_request(requests.Request(request.method, url))
             # The session itself would read the whole body of a redirect, and keep cookies.
