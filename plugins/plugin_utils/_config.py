@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible.errors import AnsibleParserError, AnsibleUndefinedVariable
 from ansible.parsing.quoting import unquote
+from jinja2 import Environment, TemplateSyntaxError
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
@@ -71,6 +72,10 @@ _FORMS = {
 _AS_TEXT = """Write a text in quotes: "[{0}region]" or "{{'zone': {0}region}}"."""
 # Before ansible-core 2.19, a list or a mapping is a condition that is always true.
 _ONE_CONDITION = "Write one condition; join several with `and` or `or`."
+# Of conditions such as `status = RUNNING` and `tag:Name`.
+_NO_EXPRESSION = (
+    "Conditions are Jinja expressions, with == and text in quotes. The API has no tags."
+)
 # The others could show the value in a message.
 _MAY_BE_ENCRYPTED = ("base_url", "api_token", "api_token_file", "ca_path", "cache_connection")
 _KEYED_GROUP = (
@@ -316,11 +321,7 @@ def _check_filters(entries: Iterable[Any], form: str) -> None:
     last = ""
     for entry in entries:
         if isinstance(entry, str):
-            # Other plugins have lists of conditions that must all be true, or that exclude.
-            instead = f"`- exclude: not ({one_line(entry)})`"
-            form = (
-                f"Write a condition that servers must meet as {instead}, and others without `not`."
-            )
+            form = _forms_of(entry, form)
         if not isinstance(entry, Mapping) or list(entry) not in (["include"], ["exclude"]):
             raise OptionError("filters: each entry must have one key, include or exclude.", form)
         ((last, condition),) = entry.items()
@@ -334,11 +335,28 @@ def _check_filters(entries: Iterable[Any], form: str) -> None:
         )
 
 
+def _forms_of(condition: str, form: str) -> str:
+    """Return how to write a condition by which another plugin includes or excludes servers."""
+    try:
+        Environment(autoescape=True).parse(f"{{{{ ({condition}) }}}}")
+    except TemplateSyntaxError:
+        return f"{_NO_EXPRESSION} {form}"
+    shown = one_line(condition)
+    plain = f"({shown})" if shown[:1] in "'\"" else shown  # at its beginning, YAML reads a quote
+    return (
+        f"Write `- exclude: {plain}` to leave out the servers for which it is true, or "
+        f"`- exclude: not ({shown})` to keep only those."
+    )
+
+
 def _check_named(option: str, name: Any, source: Any, prefix: str) -> None:
     if option == "compose" and not isinstance(name, str):
         raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
     if option == "groups" and _is_blank(name):
         raise OptionError("groups: a group must have a name.")
+    if option == "groups" and "{{" in str(name):
+        problem = f"groups: {as_word(name)}: names of groups are not templates."
+        raise OptionError(problem, f"Use keyed_groups. {_FORMS['keyed_groups'].format(prefix)}")
     advice = _AS_TEXT.format(prefix) if option == "compose" else _ONE_CONDITION
     _check_source(f"{option}: {name}", source, advice)
 

@@ -82,6 +82,9 @@ must be an expression, not a list. Write one condition; join several with `and` 
 : [[filters, [{exclude: x}, {include: y}]]]
 5 can't be the name of a variable.: [[compose, {5: x}]]
 a group must have a name.: [[groups, {'': x}]]
+? 'names of groups are not templates. Use keyed_groups. Write entries such as `- {key: vm_region,
+  prefix: zone}`.'
+: [['groups: "t_{{ x }}"', {a: x, 't_{{ x }}': true}]]
 ? 'each entry must be a mapping with a key. Write entries such as `- {key: vm_region, prefix:
   zone}`.'
 : - [keyed_groups, 'x, y']
@@ -101,8 +104,19 @@ def test_an_invalid_value_names_its_option(problem):
 INSTEAD = yaml.safe_load("""
 - [hostnames, [{name: x, prefix: y}], "not a mapping. Write entries such as `- vm_id ~
     '.example.com'`."]
-- [filters, "a == 'b'\\n", 'Write a condition that servers must meet as `- exclude: not (a ==
-    ''b'')`, and others without `not`.']
+- - filters
+  - "a == 'b'\\n"
+  - "Write `- exclude: a == 'b'` to leave out the servers for which it is true, or `- exclude: not
+    (a == 'b')` to keep only those."
+- [filters, ["'a' in b"], "Write `- exclude: ('a' in b)` to leave out the servers for which it is
+    true, or `- exclude: not ('a' in b)` to keep only those."]
+- - filters
+  - ['status = RUNNING']
+  - "or exclude. Conditions are Jinja expressions, with == and text in quotes. The API has no
+    tags. Write entries such as `- exclude: vm_status != 'running'`, or use an option such as
+    statuses."
+- [filters, ['tag:Name'], "The API has no tags. Write entries such as `- exclude: vm_status !=
+    'running'`, or use an option such as statuses."]
 - [compose, {net: {zone: x}}, 'Write a text in quotes: "[vm_region]" or "{''zone'': vm_region}".']
 - [groups, {a: {children: [b]}}, 'Use parent_group of keyed_groups, or repeat the condition for each
     group.']
