@@ -13,6 +13,7 @@ every other expression, and for a variable that is neither absent nor text that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any
 
@@ -37,13 +38,21 @@ _METHODS = {
 }  # fmt: skip
 
 
+# An attribute, a key or an element of a variable, or a filter for a list or a mapping.
+_items = re.compile(
+    r"""(?<![\w.])([A-Za-z_]\w*)(?:\.(\w+)|\[['"]([^'"]+)|\[(-?\d+)\]"""
+    r"""|\s*(\|\s*(?:first|join|last|list|map|reject|select|sort|unique)\b))"""
+).findall
+
+
 class Expression:
     """An expression of the file.
 
     ``entry`` names it among those of its option, and ``source`` is its text. ``content`` is what
     Ansible is asked about: the expression, or the entry of keyed_groups that it is in. ``names``
-    are the variables that it reads, as far as Jinja can read it. Its results are remembered if
-    ``is_remembered``; ``changing`` are variables that can have another value each time.
+    are the variables that it reads, and ``whole`` is its tree, as far as Jinja can read it. Its
+    results are remembered if ``is_remembered``; ``changing`` are variables that can have another
+    value each time.
     """
 
     def __init__(
@@ -54,6 +63,7 @@ class Expression:
         self.source = str(content).strip()
         self.content = content
         parts = _parts_of(content)
+        self.whole = parts[0] if parts else None
         self.names = {part.name for part in parts if isinstance(part, nodes.Name)}
         depends_on_text = all(map(_depends_on_its_parts, parts))
         has_signs = any(sign in self.source for sign in _TEMPLATE_SIGNS)
@@ -65,6 +75,14 @@ class Expression:
     def label(self) -> str:
         """The option and the entry, for a message."""
         return one_line(f"{self.option}: {self.entry}")
+
+    def taken(self) -> list[tuple[str, str]]:
+        """Return variables, each with what it takes from them that text does not have.
+
+        For example, ("region", "slug") for region.slug and region['slug'], and ("ipv4", "0").
+        """
+        found = [(variable, "".join(keys)) for variable, *keys in _items(self.source)]
+        return [(variable, key) for variable, key in found if not hasattr(str, key)]
 
     def result(self, variables: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
         """Return the result for these variables; ``ask`` for one that is not remembered."""

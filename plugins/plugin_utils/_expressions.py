@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -28,13 +28,14 @@ from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
+from ..module_utils._models import FIELDS
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, first_of, is_plain, one_line
 from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, reason_text, trust
 from ._composed import ComposedHost, Composition, GroupTree, Recorder, UnnamedHost
 from ._expression import Expression
 from ._groups import safe_group_name
-from ._hints import Meanings, Mistake, misuse_of
+from ._hints import ONLY_FIELDS, Hints, Mistake, asks_for_tags, is_address, misuse_of
 from ._hosts import Host, HostVars, replace_addresses
 from ._inventory import variables_of
 
@@ -42,9 +43,12 @@ from ._inventory import variables_of
 _Ask = Callable[[Any, HostVars], Any]
 _NO_RESULT = object()  # of an expression that failed, or is omitted
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
-_undefined_name = re.compile(r"'(\w+)' is undefined").search
 # Variables of each host with a name, beside those of new hosts.
 _MAGIC = frozenset({"group_names", "inventory_hostname", "inventory_hostname_short"})
+_UNKNOWN = (
+    "These expressions read variables that no host has, so that `default` and `is defined` give "
+    "all hosts the same result: "
+)
 _WITHOUT_DEFAULT = (
     "Leave the default or the test out, or, for compose, groups and keyed_groups, give the "
     "variable to hosts in a source that is read before. group_vars are not known here, and filters "
@@ -56,8 +60,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
     """The expressions of an inventory file.
 
     It is not a second inventory plugin: Ansible's helpers are methods of these base classes.
-    ``fields`` has the variable of each field of the API, for hints. ``composition`` is the one that
-    has been applied.
+    ``fields`` has the variable of each field of the API. ``composition`` is the one that has been
+    applied.
     """
 
     def __init__(
@@ -71,13 +75,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.get_option = get_option
         self.templar = templar
         self._vars = extra_vars if get_option("use_extra_vars") else {}
-        self._unused_extra_vars = extra_vars.keys() - self._vars.keys()
         compile_once(templar)
-        # If a name is omitted, the next one is used, also with strict.
-        self._can_be_omitted = {"hostnames"}
-        if not get_option("strict"):
-            self._can_be_omitted |= {"compose", "groups", "keyed_groups"}
-        self.fields = fields
+        self._fields = fields
+        self._hints = Hints(get_option, fields, extra_vars.keys() - self._vars.keys())
         self.composition = Composition([], GroupTree(()), _MAGIC)
         # For each expression that failed: the host, as people know it, and the error, by its id.
         self._failures: dict[Expression, dict[str, tuple[str, str]]] = defaultdict(dict)
@@ -118,12 +118,17 @@ class Expressions(BaseInventoryPlugin, Constructable):
             is_true = self._try(expression, unnamed, self._holds)
             if is_true is _NO_RESULT:
                 self._note_failures(unnamed)
-                raise OptionError(self._failure([self._mistake(expression)], 0, self._meanings()))
+                raise OptionError(self._failure([self._mistake(expression)]))
             if is_true and expression.entry.startswith("include"):
                 return ""
             if is_true:
                 return one_line(f"filters: {number}: {expression.entry}")
         return ""
+
+    def filtered_fields(self) -> list[str]:
+        """Return the documented fields that filters read."""
+        names = set[str]().union(*(expression.names for expression in self._of["filters"]))
+        return [field for field in FIELDS if self._fields.get(field) in names]
 
     def preferences(self, host: Host) -> list[str]:
         """Return the result of each expression of hostnames; an empty text if it is not usable.
@@ -180,57 +185,56 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
     def _note_failures(self, unnamed: UnnamedHost) -> None:
         host = unnamed.host
+        failed = {each.entry for each in unnamed.failures if each.option == "compose"}
         for expression, error in unnamed.failures.items():
-            self._failures[expression][host.server.id] = (host.label, error)
+            # Groups don't have to report what they miss because of compose.
+            if expression.option == "compose" or _undefined_name(error) not in failed:
+                self._failures[expression][host.server.id] = (host.label, error)
 
     def report(self, total: int, warn: Show) -> None:
-        """Warn of expressions that failed for some hosts of a total, or that have no effect.
+        """Warn of expressions that fail for some hosts of a total, or that have no effect.
 
-        Those that failed for the same undefined name share a warning. With strict, one OptionError
-        has each failure.
+        Those that fail for the same undefined name share a warning, and so do those that read names
+        that no host has. With strict, one OptionError has each failure.
         """
         is_strict = self.get_option("strict")
         alike: dict[object, list[Mistake]] = {}
         without_effect = []
+        unknown: list[Mistake] = []
         for expression in chain(*self._of.values()):
             if expression in self._failures:
                 mistake = self._mistake(expression)
                 cause = expression if is_strict else mistake.name or expression
                 alike.setdefault(cause, []).append(mistake)
-            elif misuse := misuse_of(expression, self.get_option("hostvars_prefix")):
+            elif misuse := misuse_of(expression):
                 without_effect.append(f"{expression.label}: {misuse}.")
-        meanings = self._meanings()
+            elif total or expression.option == "filters":
+                unknown += self._unknown(expression)
         shown = 0 if is_strict else total
-        failures = [self._failure(mistakes, shown, meanings) for mistakes in alike.values()]
+        failures = [self._failure(mistakes, shown) for mistakes in alike.values()]
         if failures and is_strict:
             raise OptionError(first_of(failures, 10))
         for line in failures + without_effect:
             warn(line)
-        self._report_unknown(total, warn)
-
-    def _meanings(self) -> Meanings:
-        """Return what names in expressions can mean."""
-        fields = self.fields
-        others = set(fields.values()).union(*(each.seen for each in self.composition.hosts))
-        prefix = self.get_option("hostvars_prefix")
-        use = f"each with {prefix} before it" if prefix else "and name with a hostvars_prefix"
-        listed = f"the fields of servers are {first_of(sorted(fields), 10)}, {use}"
-        composed = self.get_option("compose") or {}
-        return Meanings(prefix, fields, listed, others, composed, self._unused_extra_vars)
+        if unknown and self._fields:
+            labels = [mistake.label for mistake in unknown]
+            hints = self._hints.explain(unknown)
+            warn(f"{_UNKNOWN}{first_of(labels, 10)}{hints}. {_WITHOUT_DEFAULT}")
 
     def _mistake(self, expression: Expression) -> Mistake:
         """Return why an expression failed for the first of its hosts."""
         _host, error = min(self._failures[expression].values())
         reason = reason_text(error)
-        found = _undefined_name(reason)
-        return Mistake(expression, found[1] if found else "", reason)
+        name = _undefined_name(reason)
+        is_known = name in self._known_to(expression.option)
+        return Mistake(expression.label, expression, name, reason, is_known)
 
-    def _failure(self, mistakes: list[Mistake], total: int, meanings: Meanings) -> str:
+    def _failure(self, mistakes: list[Mistake], total: int = 0) -> str:
         """Return which expressions failed, for which hosts, why, and what is probably meant.
 
         Without a total, only the first host is named.
         """
-        labels = [mistake.expression.label for mistake in mistakes]
+        labels = [mistake.label for mistake in mistakes]
         failures = {}
         for mistake in reversed(mistakes):
             failures.update(self._failures[mistake.expression])
@@ -239,38 +243,31 @@ class Expressions(BaseInventoryPlugin, Constructable):
         if total:
             shown = f"{len(hosts):,} of {count_of(total, 'host')} ({first_of(hosts, 3)})"
         text = f"{first_of(labels, 3)}: failed for {shown}: {mistakes[0].reason}"
-        return text + meanings.explain(mistakes)
+        return text + self._hints.explain(mistakes)
 
-    def _report_unknown(self, total: int, warn: Show) -> None:
-        """Warn of names that no host has, in expressions that fail for no host.
+    def _unknown(self, expression: Expression) -> Iterator[Mistake]:
+        """Yield names that no host has: a ``default`` hides a typing error, for example."""
+        # Otherwise, a name can be an extra var of another run.
+        is_certain = is_address(expression) or not self.get_option("use_extra_vars")
+        prefix = self.get_option("hostvars_prefix")
+        for name in sorted(expression.names - self._known_to(expression.option)):
+            if is_certain or asks_for_tags(name):
+                is_field = prefix and name.startswith(prefix)
+                of_servers = ", which no server has" if is_field else ""
+                yield Mistake(f"{expression.label} ({name}{of_servers})", expression, name)
+        texts = self._hints.texts.difference(self.get_option("compose") or (), self._vars)
+        for variable, key in expression.taken():
+            if is_certain and key.isidentifier() and variable in texts:
+                yield Mistake(f"{expression.label} ({variable}.{key})", expression)
 
-        A typing error, or a variable of another plugin, is silent behind a ``default``.
-        """
-        # With extra vars, the name can be one of another run.
-        if not self.fields or self.get_option("use_extra_vars"):
-            return
-        fields = TEMPLATE_GLOBALS.union(self.fields.values(), ["ansible_host"])
-        others = fields | self.composition.seen
-        with_results = others.union(self.get_option("compose") or ())
-        known = {"filters": fields, "hostnames": fields, "compose": others}
-        # With its prefix, a name can be a field that the API adds later.
-        later = self.get_option("hostvars_prefix") or "no name begins like this"
-        labels = []
-        extra_vars = set[str]()
-        for expression in chain(*self._of.values()) if total else self._of["filters"]:
-            names = expression.names - known.get(expression.option, with_results)
-            shown = sorted(name for name in names if not name.startswith(later))
-            if shown and expression not in self._failures:
-                labels.append(f"{expression.label} ({', '.join(shown)})")
-                extra_vars |= self._unused_extra_vars.intersection(shown)
-        advice = _WITHOUT_DEFAULT
-        if extra_vars:
-            advice = f"For {', '.join(sorted(extra_vars))}, set use_extra_vars: true. {advice}"
-        if labels:
-            warn(
-                "These expressions read variables that no host has, so that `default` and `is "
-                f"defined` give all hosts the same result: {first_of(labels, 10)}. {advice}"
-            )
+    def _known_to(self, option: str) -> frozenset[str]:
+        """Return the names that expressions of an option can read, for some hosts at least."""
+        known = TEMPLATE_GLOBALS.union(self._fields.values(), self._vars, ["ansible_host"])
+        if option not in ONLY_FIELDS:
+            known |= self.composition.seen
+        if option in ("groups", "keyed_groups"):
+            known = known.union(self.get_option("compose") or ())
+        return known
 
     def _add_results(self, composed: ComposedHost) -> None:
         """Add what expressions give to a host that has a name."""
@@ -305,9 +302,10 @@ class Expressions(BaseInventoryPlugin, Constructable):
         try:
             return expression.result(host.seen, lambda: ask(content, host.all_variables()))
         except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-            if not (
-                isinstance(error, OMITTED_ERRORS) and expression.option in self._can_be_omitted
-            ):
+            # If a name is omitted, the next one is used, also with strict.
+            is_strict = self.get_option("strict") and expression.option != "hostnames"
+            is_omitted = isinstance(error, OMITTED_ERRORS) and expression.option != "filters"
+            if is_strict or not is_omitted:
                 host.failures[expression] = str(error)
             return _NO_RESULT
 
@@ -332,3 +330,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
             if self.get_option("strict") or self._compose(entry["key"], variables):
                 raise
         return recorder
+
+
+def _undefined_name(error: str) -> str:
+    """Return the name that is undefined, if that is the error."""
+    found = re.search(r"'(\w+)' is undefined", error)
+    return found[1] if found else ""

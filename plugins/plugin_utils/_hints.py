@@ -12,10 +12,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from jinja2 import nodes
+
 from ..module_utils._models import FIELDS
+from ..module_utils._options import GetOption
 from ..module_utils._text import first_of, one_line
 from ..module_utils._unknown_names import nearest
 from ._ansible import SINCE_2_19
@@ -23,13 +25,16 @@ from ._expression import Expression
 from ._hosts import ADDRESSES
 
 _DEFAULT_PREFIX = "server_management_"
-_ONLY_FIELDS = ("filters", "hostnames")  # what these see
+# As whole expressions, these are often the same or true for all hosts.
+_ALONE = (nodes.Const, nodes.Name, nodes.Or)
+_CONDITIONS = ("filters", "groups")
+ONLY_FIELDS = ("filters", "hostnames")  # what these see
 
 # A template, or a part of one in a text, and what is in its braces; not the braces of
 # replace('{{', '').
-_has_braces = re.compile(r"""(?s)(?:^\{\{|\{\{(?=[^'"]*\}\}))(.*?)\}\}|^\{[{%]""").search
+_has_braces = re.compile(r"""(?s)(?:^\{\{|\{\{(?=[^'"]*\}\}))(.*?)(?:\}\}|$)""").search
+_has_statement = re.compile(r"""^\{%|\{%(?=[^'"]*%\})""").search
 _asks_lookup = re.compile(r"\b(?:lookup|query|q)\(").search
-_text_has_no_attribute = re.compile(r"(?:str'?|str object'|Text object') has no attribute").search
 # Variables that people set to constant text, and expressions that look like it: one word, the name
 # of a plugin, a path, or arguments of a command.
 _is_often_text = re.compile(
@@ -39,28 +44,31 @@ _is_often_text = re.compile(
 _looks_like_text = re.compile(
     r"[A-Za-z_][\w-]*|\w+\.\w+\.\w+|[\w.~-]*/[\w./@~-]+|-[A-Za-z][^']*"
 ).fullmatch
-# What follows a list or a mapping: ipv4[0] with community.general.linode, region.slug with
-# community.digitalocean, but not region.upper(). An item of a text would be one character.
-_ITEM = (
-    r"(?:\[(?:-?\d+\]|['\"])|\.(?:get\b|\w+\b(?!\())"
-    r"|\s*\|\s*(?:first|join|last|list|map|reject|select|sort|unique)\b)"
-)
-_is_tag = re.compile(r"(?i)(?:tag|label)s?\W").match
-_asks_for_tags = re.compile(r"(?i)(?:^|_)(?:tags?|labels)(?:_|$)").search
+asks_for_tags = re.compile(r"(?i)(?:\b|_)(?:tags?|labels)(?:_|\b)").search
 _type_of_condition = re.compile(r"Conditional result .* of type '(\w+)'").search
+_FORMS_OF_NAMES = {
+    **dict.fromkeys(_CONDITIONS, "'web' in {}"),
+    **dict.fromkeys(("compose", "keyed_groups"), "{}.split('-')[0]"),
+    "hostnames": "{}",
+}
 _FORMS_OF_CONDITIONS = {
-    "str": "compare it with a text: == '…'",
+    "str": "compare it with a text: == '…'; each side of `or` needs its own comparison",
     **dict.fromkeys(("int", "float"), "compare it with a number, without quotes: > 0"),
     **dict.fromkeys(("list", "tuple", "dict"), "ask for its length: (…) | length > 0"),
 }
 
 
 class Mistake(NamedTuple):
-    """An expression with a name that is undefined, or that fails for another reason."""
+    """An expression that fails, or that gives all hosts the same result.
 
+    ``name`` is undefined, if that is the reason; ``is_known``: not for all hosts.
+    """
+
+    label: str
     expression: Expression
-    name: str
-    reason: str
+    name: str = ""
+    reason: str = ""
+    is_known: bool = False
 
 
 class Hint(NamedTuple):
@@ -70,27 +78,31 @@ class Hint(NamedTuple):
     lists_fields: bool = False
 
 
-@dataclass
-class Meanings:
-    """What names in expressions can mean.
+class Hints:
+    """The hints for the expressions of a file.
 
-    ``fields`` has the variable of each field of the API, and ``list_of_fields`` names them for the
-    first message that needs it. ``others`` are all variables that some hosts have, and
-    ``extra_vars`` those that are not used.
+    ``fields`` has the variable of each field of the API; ``texts`` are those of documented fields.
+    ``extra_vars`` are not used.
     """
 
-    prefix: str
-    fields: Mapping[str, str]
-    list_of_fields: str
-    others: Collection[str]
-    composed: Collection[str]
-    extra_vars: Collection[str]
+    def __init__(
+        self, get_option: GetOption, fields: Mapping[str, str], extra_vars: Collection[str]
+    ) -> None:
+        prefix = get_option("hostvars_prefix")
+        use = f"each with {prefix} before it" if prefix else "and name with a hostvars_prefix"
+        # For the first message that needs it.
+        self._list_of_fields = f"the fields of servers are {first_of(sorted(fields), 10)}, {use}"
+        self._prefix = prefix
+        self._fields = fields
+        self._extra_vars = extra_vars
+        self._composed = get_option("compose") or {}
+        self.texts = {fields[name] for name in FIELDS if name in fields}
 
     def explain(self, mistakes: Iterable[Mistake]) -> str:
         """Return the hints for a message about these mistakes, in parentheses."""
         hints: dict[Hint, list[str]] = {}
         for mistake in mistakes:
-            hints.setdefault(self._hint_for(mistake), []).append(mistake.expression.label)
+            hints.setdefault(self._hint_for(mistake), []).append(mistake.label)
         texts = []
         for hint, labels in hints.items():
             text = hint.text
@@ -98,18 +110,18 @@ class Meanings:
                 text = f"for {first_of(labels, 3)}: {text}"
             texts.append(text)
         if any(hint.lists_fields for hint in hints):
-            texts.append(self.list_of_fields)
-            self.list_of_fields = ""
+            texts.append(self._list_of_fields)
+            self._list_of_fields = ""
         shown = "; ".join(filter(None, texts))
         return f" ({shown})" if shown else ""
 
     def _hint_for(self, mistake: Mistake) -> Hint:
         """Return the first hint that is true."""
         expression = mistake.expression
-        is_condition = expression.option in ("filters", "groups")
+        is_condition = expression.option in _CONDITIONS
         if not SINCE_2_19 and not is_condition and _asks_lookup(expression.source):
             return Hint("before ansible-core 2.19, lookups are not possible here: use group_vars")
-        misuse = misuse_of(expression, self.prefix)
+        misuse = misuse_of(expression)
         if misuse:
             return Hint(misuse)
         if mistake.name and mistake.name not in expression.names:
@@ -124,52 +136,59 @@ class Meanings:
         """Return what to do if the name is a variable that the expression does not always have."""
         expression = mistake.expression
         name = mistake.name
-        if expression.option == "compose" and name in self.composed and name != expression.entry:
+        if expression.option == "compose" and name in self._composed and name != expression.entry:
             return f"entries of compose don't see each other: write the expression of {name} here"
-        if name in self.extra_vars:
+        if name in self._extra_vars:
             return "it is an extra variable: set use_extra_vars: true"
-        known = self.fields.values() if expression.option in _ONLY_FIELDS else self.others
-        return "only some hosts have this variable: add the filter default" if name in known else ""
+        if mistake.is_known:
+            return "only some hosts have this variable: add the filter default"
+        return ""
 
     def _field(self, mistake: Mistake) -> str:
         """Return which field is meant, or that it is text; for the address, that it is there."""
         expression = mistake.expression
-        near = self._near_field(mistake.name)
-        names = mistake.name or "|".join(self.fields.values())
-        item = re.search(rf"\b({names}){_ITEM}", expression.source)
-        is_address = expression.option == "compose" and expression.entry in ADDRESSES
-        if is_address and (item or near != "ipv4"):
-            return "the address is the API's ipv4 already: leave it out"
-        if near and not item:
-            return f"did you mean {self.fields[near]}?"
-        if item and (near in FIELDS or _text_has_no_attribute(mistake.reason)):
-            return f"{self.fields.get(near) or item[1]} is text, and not a list or a mapping"
-        return ""
+        name = mistake.name
+        near = self._near_field(name)
+        taken = {variable for variable, _key in expression.taken()}
+        if name:
+            taken = {self._fields.get(near, "")} if name in taken else set()
+        texts = [
+            f"{text} is text, and not a list or a mapping" for text in sorted(self.texts & taken)
+        ]
+        if is_address(expression) and (texts or near != "ipv4" or expression.source != name):
+            texts.append("the address is the API's ipv4 already: leave it out")
+        if near and not taken and not texts:
+            texts.append(f"did you mean {self._fields[near]}?")
+        return "; ".join(texts)
 
     def _condition(self, mistake: Mistake) -> str:
         """Return what to do if a condition is neither true nor false."""
+        expression = mistake.expression
         found = _type_of_condition(mistake.reason)
         kind = found[1] if found else ""
-        if kind in ("str", "NoneType") and "regex_search" in mistake.expression.source:
+        if kind in ("str", "NoneType") and "regex_search" in expression.source:
             return "use the test `is search('…')` instead of the filter regex_search"
-        return _FORMS_OF_CONDITIONS.get(kind, "")
+        form = _FORMS_OF_CONDITIONS.get(kind, "")
+        can_be_for_all = expression.option == "groups" and isinstance(expression.whole, _ALONE)
+        if kind == "str" and can_be_for_all:
+            return f"for all hosts, write true, or {form}"
+        return form
 
     def _fields_or_text(self, mistake: Mistake) -> Hint:
         """Return what the expression can use, and how to write constant text."""
-        option = mistake.expression.option
-        source = mistake.expression.source
-        if option == "hostnames" and _is_tag(source):
-            return Hint(
-                "the API has no tags; the server's name is the default: leave hostnames out"
-            )
-        lists_fields = bool(mistake.name and self.fields)
+        expression = mistake.expression
+        option = expression.option
+        source = expression.source
+        lists_fields = bool(mistake.name and self._fields)
         text = ""
-        if lists_fields and option not in _ONLY_FIELDS:
+        if lists_fields and option not in ONLY_FIELDS:
             text = "variables of another source are known if it is read before this file"
-        if lists_fields and _asks_for_tags(mistake.name):
+        is_constant = option == "compose" and _is_often_text(expression.entry)
+        if asks_for_tags(mistake.name if expression.names else source):
             text = "the API has no tags: use the name"
-        is_constant = option == "compose" and _is_often_text(mistake.expression.entry)
-        is_field = source.startswith(self.prefix or _DEFAULT_PREFIX)
+            if "name" in self._fields and not is_constant:
+                text += f", as in {_FORMS_OF_NAMES[option].format(self._fields['name'])}"
+        is_field = source.startswith(self._prefix or _DEFAULT_PREFIX)
         if is_constant and _looks_like_text(source) and not is_field:
             quoted = json.dumps(f"'{source}'", ensure_ascii=False)
             text = f"if text is meant, write {quoted}, with quotes inside the quotes"
@@ -180,18 +199,27 @@ class Meanings:
 
         Prefixes are not compared, since a long one makes all names similar.
         """
-        for prefix in (self.prefix, _DEFAULT_PREFIX, "server_"):
+        for prefix in (self._prefix, _DEFAULT_PREFIX, "server_"):
             name = name.removeprefix(prefix)
-        return nearest(name, self.fields)
+        return nearest(name, self._fields)
 
 
-def misuse_of(expression: Expression, prefix: str) -> str:
+def is_address(expression: Expression) -> bool:
+    """Return whether an expression is for the address of the host."""
+    return expression.option == "compose" and expression.entry in ADDRESSES
+
+
+def misuse_of(expression: Expression) -> str:
     """Return what has no effect in an expression, whether it fails or not."""
-    braces = _has_braces(expression.source)
+    source = expression.source
+    braces = _has_braces(source)
     if braces:
-        content = one_line(braces[1] or f"{prefix}id").strip()
+        content = one_line(braces[1]).strip()
         instead = f"write {content} instead of {{{{ {content} }}}}"
         return f"expressions have no braces: {instead}, outside quotes; ~ joins quoted text to it"
+    if _has_statement(source):
+        form = "the condition alone" if expression.option in _CONDITIONS else "'a' if … else 'b'"
+        return f"expressions have no statements: write {form} instead of {{% if … %}}"
     if expression.option == "compose" and expression.entry == "inventory_hostname":
         return "it has no effect; for the names of hosts, use hostnames"
     return ""

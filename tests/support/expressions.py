@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -46,13 +46,12 @@ PREFIX = "server_management_"
 
 
 def expressions_with(
-    extra_vars: Any = None, fields: Collection[str] = (), **options: Any
+    extra_vars: Any = None, fields: Iterable[str] = (), **options: Any
 ) -> _expressions.Expressions:
-    """Return the expressions of an inventory file with these options, for servers with fields."""
+    """Return the expressions of an inventory file with these options, and fields of servers."""
     loaded = load({"hostvars_prefix": PREFIX, **options})
     templar = Templar(loader=DataLoader())
-    prefix = options.get("hostvars_prefix", PREFIX)
-    variables = {field: f"{prefix}{field}" for field in fields}
+    variables = {name: f"{loaded['hostvars_prefix']}{name}" for name in fields}
     return _expressions.Expressions(loaded.get, templar, load(extra_vars) or {}, variables)
 
 
@@ -74,8 +73,7 @@ def composed(
 
     Returns the hosts that the filters keep, with what the options add to them, and the warnings.
     """
-    of_servers = set[str]().union(*servers)
-    expressions = expressions_with(extra_vars, of_servers, **options)
+    expressions = expressions_with(extra_vars, set[str]().union(*servers), **options)
     prefix = options.get("hostvars_prefix", PREFIX)
     hosts = []
     for number, fields in enumerate(servers):
