@@ -273,7 +273,13 @@ from ansible.release import __version__ as ansible_version
 from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
 from ..module_utils._options import Connection, Options, connection_from
-from ..module_utils._selection import explain, explain_unknown, select, wanted_values
+from ..module_utils._selection import (
+    describe_values,
+    explain,
+    explain_unknown,
+    select,
+    wanted_values,
+)
 from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback
 from ..plugin_utils._ansible import variable_files
@@ -427,8 +433,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             for message in explain(account, wanted):
                 report(message)
         fields = variable_names(servers, self.get_option("hostvars_prefix"), partial(self._show, 1))
-        has_loopback = is_loopback(connection.base_url)
-        hosts = hosts_from(servers, fields, has_loopback)
+        hosts = hosts_from(servers, fields, is_loopback(connection.base_url))
         if any(map(self.get_option, EXPRESSION_OPTIONS)):
             # Only if needed: Ansible compiles collections at each start.
             from ..plugin_utils._expressions import Expressions
@@ -439,8 +444,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 if excluding:
                     self._excluding[host.server.id] = excluding
             hosts = [host for host in hosts if host.server.id not in self._excluding]
-        if servers and not hosts:
-            self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
+            if servers and not hosts:
+                values = describe_values(account, self._expressions.filtered_fields())
+                found = "; ".join([count, *values])
+                self._warn(f"filters: no host is left; the account has {found}; -vvv shows why.")
         self._show(1, f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}")
         least = self.get_option("min_hosts")
         if len(hosts) < least:

@@ -40,8 +40,9 @@ def select(servers: Iterable[Server], wanted: Wanted) -> list[Server]:
     """
     selected = list(servers)
     for option, values in wanted.items():
+        field = SELECTING_OPTIONS[option]
         kept = set(values)
-        selected = [server for server in selected if kept.intersection(_values(server, option))]
+        selected = [server for server in selected if kept.intersection(_values(server, field))]
     return selected
 
 
@@ -54,21 +55,23 @@ def explain(servers: Collection[Server], wanted: Wanted) -> list[str]:
     messages = explain_unknown(servers, wanted)
     if messages or not servers or select(servers, wanted):
         return messages
-    found = []
-    for option in wanted:
-        values = _describe(_count_values(servers, option))
-        found.append(f"{SELECTING_OPTIONS[option]}: {values}")
+    found = describe_values(servers, [SELECTING_OPTIONS[option] for option in wanted])
     return [
         f"{', '.join(wanted)}: no server matches all of these options; the account has "
         f"{'; '.join(found)}."
     ]
 
 
+def describe_values(servers: Collection[Server], fields: Iterable[str]) -> list[str]:
+    """Name the most frequent values of each of these fields, with their numbers of servers."""
+    return [f"{field}: {_describe(_count_values(servers, field))}" for field in fields]
+
+
 def explain_unknown(servers: Collection[Server], wanted: Wanted) -> list[str]:
     """Return one message for each option of ``wanted`` with values that no server has."""
     messages = []
     for option, values in wanted.items():
-        counts = _count_values(servers, option)
+        counts = _count_values(servers, SELECTING_OPTIONS[option])
         unknown = set(values) - counts.keys()
         if servers and unknown:
             shown = summarise(unknown)
@@ -78,16 +81,16 @@ def explain_unknown(servers: Collection[Server], wanted: Wanted) -> list[str]:
     return messages
 
 
-def _values(server: Server, option: str) -> list[str]:
-    """Return the values by which an option selects, without white space around them."""
-    return [value.strip() for value in server.values(SELECTING_OPTIONS[option])]
+def _values(server: Server, field: str) -> list[str]:
+    """Return the values of a field, without white space around them."""
+    return [value.strip() for value in server.values(field)]
 
 
-def _count_values(servers: Iterable[Server], option: str) -> Counter[str]:
+def _count_values(servers: Iterable[Server], field: str) -> Counter[str]:
     """Return the number of servers with each of these values."""
     values: list[str] = []
     for server in servers:
-        values += _values(server, option)
+        values += _values(server, field)
     return Counter(sorted(values))
 
 
