@@ -5,6 +5,7 @@
 
 import re
 import tarfile
+from contextlib import ExitStack
 from runpy import run_path
 from tempfile import TemporaryDirectory
 from unittest.mock import Mock
@@ -14,7 +15,8 @@ import pytest
 from sandbox import Sandbox
 from sandbox.account import example_servers
 from support.collection import REPOSITORY, build, copy_sources, sources
-from support.run import CommandError, Runner
+from support.run import CommandError, Runner, write_inventory
+from support.sshd import SshError
 
 PRIVATE = """
 server_management.yml prod.server_management.yaml inventories/prod.server_management.yml
@@ -72,6 +74,22 @@ def test_the_demo_ends_with_an_inventory_of_your_own_sandbox(tmp_path, monkeypat
     for name in ("web-01", "web-02", "db-01"):
         assert f"--{name}\n" in result.stdout
         assert f"{name} | SUCCESS" in result.stdout
+
+
+def test_the_demo_reaches_the_servers_without_ssh(runner, tmp_path, monkeypatch, capsys):
+    program = run_path(f"{REPOSITORY}/tools/demo.py")
+    reach = program["reach"]
+    without = Mock(side_effect=SshError("sshd is not installed"))
+    monkeypatch.setitem(reach.__globals__, "SshServer", without)
+    demo = program["Demo"](tmp_path)
+    demo.runner = runner
+    with Sandbox(example_servers()) as sandbox:
+        write_inventory(tmp_path, {"base_url": sandbox.url}, program["INVENTORY"])
+        runner.environment["SERVER_MANAGEMENT_API_TOKEN"] = sandbox.token
+        demo.run(*program["PING"], *reach(demo, ExitStack(), sandbox))
+    shown = capsys.readouterr().out
+    assert "sshd is not installed" in shown
+    assert "web-01 | SUCCESS" in shown
 
 
 STATUSES = [(None, 0), (CommandError("failed"), 1), (KeyboardInterrupt, 130)]

@@ -9,6 +9,7 @@ import re
 import pytest
 import yaml
 
+from ansible_collections.server_management.cloud.plugins.module_utils._models import DECLARED_FIELDS
 from sandbox import Fault, Sandbox
 from support.fixtures import KNOWN
 from support.guides import read_files
@@ -183,6 +184,9 @@ CHECK = "server_management.cloud.check_fleet"
 def test_what_it_writes_is_in_sync(runner, sandbox):
     play(runner, sandbox, DECLARE, "--diff").shows("+  - name: web-1")
     assert (runner.home / "fleet.yml").read_text() == DECLARED
+    declared = yaml.safe_load(DECLARED)["fleet"]
+    # Every field that a fleet declares and that does not change by itself.
+    assert {*declared[0]} == {"name", *DECLARED_FIELDS} - {"status"}
     # A server that was starting when the file was written is in sync.
     sandbox.servers[0]["status"] = "made-up"
     result = play(runner, sandbox, CHECK).ok()

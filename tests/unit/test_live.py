@@ -5,9 +5,11 @@
 
 import re
 
+from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_FIELDS
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from sandbox.api import ROUTES
 from support.collection import REPOSITORY, read, read_yaml, sources
+from support.fixtures import KNOWN
 from support.places import METHODS, REQUESTS
 
 LIVE = [row for row in OPERATIONS if row.request]
@@ -41,6 +43,14 @@ def test_the_client_sends_the_described_requests():
 def test_the_sandbox_serves_the_described_requests():
     served = [(route.method, route.path, route.scope) for route in ROUTES]
     assert sorted(served) == [operation[:3] for operation in described()]
+
+
+def test_two_servers_of_the_tests_differ_in_each_field_that_groups():
+    _web, stopped, db = KNOWN
+    for field in GROUP_FIELDS:
+        assert stopped[field]
+        assert db[field]
+        assert stopped[field] != db[field]
 
 
 def test_documents_do_not_quote_messages_about_what_is_live():

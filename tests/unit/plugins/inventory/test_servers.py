@@ -90,6 +90,11 @@ def plugin(api, tmp_path, monkeypatch):
     return Plugin(tmp_path, api)
 
 
+def test_the_group_of_all_hosts_exists_without_hosts(plugin):
+    plugin.parse(options="group: fleet")
+    assert plugin.inventory.groups["fleet"].get_hosts() == []
+
+
 def test_long_waits_and_the_progress_are_shown_without_verbosity(plugin, api, monkeypatch):
     monkeypatch.setattr("time.sleep", Mock())
     monkeypatch.setattr(_client, "_REPORT_INTERVAL", 0)

@@ -160,6 +160,13 @@ def test_deviations_are_counted_without_values(api):
     assert found["deviations"] == DEVIATIONS
 
 
+def test_deviations_are_reported_although_the_listing_fails(api):
+    del api.servers[0]["id"]
+    found = report(api)
+    assert found["error_code"] == "malformed_response"
+    assert found["deviations"] == ["id is missing (1)"]
+
+
 LINKS = yaml.safe_load("""
 - ['<http://localhost:9/a?starting_after=srv_0a1b2c3d&limit=9>; rel="next"',
    'next (starting_after, limit)']
