@@ -100,14 +100,8 @@ def test_data_does_not_change_groups_and_hosts_of_other_sources(listed):
     assert sorted(listing) == sorted(USUAL_GROUPS)
 
 
-def test_each_kind_of_problem_is_a_warning_without_control_characters(listed):
-    listed.shows(
-        " servers, because other servers have the same name: ",
-        "because a host name can't have other characters than ",
-        "so ansible_host is no-usable-ipv4.invalid.",
-        " is missing or not text for ",
-        "IPv4 addresses are shared by ",
-    )
+def test_warnings_have_no_control_characters(listed):
+    assert "[WARNING]" in listed.stderr
     assert "Traceback" not in listed.output
     assert "\x1b" not in listed.output
 

@@ -71,12 +71,6 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     assert web["server_management_labels"] == {"team": "x"}
 
 
-def test_a_pattern_combines_groups(source):
-    expected = {"all:!status_running": ["web-2"], "region_eu_1:&plan_small": ["web-1"]}
-    expected["web-*:!web-2"] = ["web-1"]
-    assert source.addressed(expected, source.file()) == expected
-
-
 def test_servers_of_two_accounts_with_one_name_are_two_hosts(source, sandbox, sources):
     sources.add("first", sandbox)
     # An API that gives the same id to another server with the same name.

@@ -63,10 +63,6 @@ def read_job(workflow, name):
 
 
 def test_both_pipelines_that_check_the_fleet_run_the_same_commands():
-    workflow = yaml.safe_load(RECIPES[".github/workflows/fleet.yml"])
-    events = workflow[True]  # YAML reads `on` as true
-    assert events["schedule"] == [{"cron": "0 6 * * *"}]
-    assert events["push"] == {"branches": ["main"]}
     job, commands = read_job("fleet", "check")
     gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])["check fleet"]
     assert commands[-1] == "ansible-playbook server_management.cloud.check_fleet"

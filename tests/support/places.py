@@ -70,16 +70,6 @@ def modules_by_support(expected: str) -> list[str]:
     return sorted(name for name in names if support(name) == expected)
 
 
-def details(module: str) -> list[str]:
-    """Return the sentences of the attribute ``live``, one for each operation of a module."""
-    sentences = []
-    for row in _operations_of(module):
-        live = "live" if row.request else "not yet live"
-        missing = "" if row.announced else ", and the API has not announced this operation"
-        sentences.append(f"{row.title} is {live}. It needs the scope C({row.scope}){missing}.")
-    return sentences
-
-
 REQUESTS = [row.request for row in _operations.OPERATIONS if row.request]
 METHODS = {request.method for request in REQUESTS}
 USABLE = [*modules_by_support("full"), *modules_by_support("partial")]

@@ -58,13 +58,6 @@ def test_documents_do_not_quote_messages_about_what_is_live():
         assert f"{row.title} is not yet live" not in DOCUMENTS
 
 
-def test_the_description_of_the_api_names_what_is_live():
-    (live,) = re.findall(r"([^.]+) (?:is|are) live\.", DESCRIPTION["info"]["description"])
-    for row in OPERATIONS:
-        is_named = row.title.lower() in live.lower()
-        assert is_named is (row in LIVE), row
-
-
 def test_no_endpoint_and_no_method_is_invented():
     (server,) = DESCRIPTION["servers"]
     prefix = server["url"].removeprefix("{base_url}")

@@ -49,19 +49,8 @@ def test_the_changelog_has_each_module_plugin_and_playbook():
     entries = {**release, **release["plugins"], **release["objects"]}
     expected = {**PLUGINS, "playbook": PLAYBOOKS}
     del expected["doc_fragments"]
-    lines = [release["changes"]["release_summary"], *release["changes"]["known_issues"]]
     for kind, names in expected.items():
         assert sorted(entry["name"] for entry in entries[kind]) == sorted(names), kind
-        for entry in entries[kind]:
-            name, description = entry["name"], entry["description"]
-            lines.append(f"- server_management.cloud.{name} - {description}")
-            if kind != "playbook":
-                plugin = read(f"plugins/{kind}/{name}.py")
-                short = re.findall(r'^short_description: "?(.*?)"?$', plugin, re.M)
-                assert short == [description.replace("\\", "").removesuffix(".")], name
-    changelog = read("CHANGELOG.rst")
-    assert [line for line in lines if line not in changelog] == []
-    assert changelog.count("\n- ") == len(lines) - 1  # the summary is not in a list
 
 
 @pytest.mark.parametrize("name", PLAYBOOKS)
