@@ -284,7 +284,6 @@ from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback
 from ..plugin_utils._ansible import variable_files
 from ..plugin_utils._config import (
-    EXPRESSION_OPTIONS,
     PLUGIN,
     accepts_file,
     check_options,
@@ -294,6 +293,7 @@ from ..plugin_utils._config import (
     resolve_written,
     shown_path,
 )
+from ..plugin_utils._config_expressions import EXPRESSION_OPTIONS
 from ..plugin_utils._groups import (
     group_hosts,
     leave_out_groups,

@@ -13,7 +13,6 @@ from typing import Any
 
 from ansible.errors import AnsibleParserError, AnsibleUndefinedVariable
 from ansible.parsing.quoting import unquote
-from jinja2 import Environment, TemplateSyntaxError
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
@@ -22,7 +21,6 @@ from ..module_utils._options import (
     Connection,
     GetOption,
     Options,
-    convert,
     is_empty,
     resolve_options,
 )
@@ -38,6 +36,7 @@ from ._ansible import (
     trust,
     without_origin,
 )
+from ._config_expressions import EXPRESSION_OPTIONS, check_entries
 
 # Values or definitions, by the names of options.
 ByOption = Mapping[str, Any]
@@ -56,26 +55,6 @@ _FURTHER_RULES = {
     "group_by": {"advice": "For other groups, use keyed_groups."},
     "hostvars_prefix": {"ends": _LINE_BREAKS},
 }
-# Expressions are evaluated for each server, and not once as templates.
-EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
-# With any prefix: an empty one makes no variable of the name.
-_FORMS = {
-    "compose": "Write entries such as `rack: {0}region ~ '-1'`.",
-    "filters": (
-        "Write entries such as `- exclude: {0}status != 'running'`, or use an option such as "
-        "statuses."
-    ),
-    "groups": "Write entries such as `small: {0}plan == 'small'`.",
-    "hostnames": "Write entries such as `- {0}id ~ '.example.com'`.",
-    "keyed_groups": "Write entries such as `- {{key: {0}region, prefix: zone}}`.",
-}
-_AS_TEXT = """Write a text in quotes: "[{0}region]" or "{{'zone': {0}region}}"."""
-# Before ansible-core 2.19, a list or a mapping is a condition that is always true.
-_ONE_CONDITION = "Write one condition; join several with `and` or `or`."
-# Of conditions such as `status = RUNNING` and `tag:Name`.
-_NO_EXPRESSION = (
-    "Conditions are Jinja expressions, with == and text in quotes. The API has no tags."
-)
 # The others could show the value in a message.
 _MAY_BE_ENCRYPTED = ("base_url", "api_token", "api_token_file", "ca_path", "cache_connection")
 _KEYED_GROUP = (
@@ -284,106 +263,9 @@ def resolve_written(written: ByOption, definitions: ByOption, folder: str) -> Op
             continue
         rules[option] = {**definitions[option], **_FURTHER_RULES.get(option, {})}
         if option in EXPRESSION_OPTIONS:
-            values[option] = _expressions(option, value, str(prefix).strip())
+            values[option] = check_entries(option, value, str(prefix).strip())
             rules[option] = {"type": "raw"}
     return resolve_options(values, rules, folder)
-
-
-def _expressions(option: str, value: Any, prefix: str) -> Any:
-    """Return the entries of an option of expressions.
-
-    Raises OptionError at the first one that is not written as an expression.
-    """
-    form = _FORMS[option].format(prefix)
-    is_mapping = option in ("compose", "groups")
-    if isinstance(value, str) and not is_mapping:
-        value = [value]  # one expression, which can have commas
-    if not isinstance(value, Mapping if is_mapping else list):
-        noun = "mapping" if is_mapping else "list"
-        raise OptionError(f"{option}: must be a {noun}.", form)
-    if option == "hostnames" and not value:
-        raise OptionError(
-            "hostnames: must not be empty.", "To use the servers' names, leave it out."
-        )
-    if option == "filters":
-        _check_filters(value, form)
-    for entry in value:
-        if option == "hostnames":
-            _check_source(option, entry, form)
-        elif option == "keyed_groups":
-            _check_keyed_group(entry, form)
-        elif is_mapping:
-            _check_named(option, entry, value[entry], prefix)
-    return value
-
-
-def _check_filters(entries: Iterable[Any], form: str) -> None:
-    last = ""
-    for entry in entries:
-        if isinstance(entry, str):
-            form = _forms_of(entry, form)
-        if not isinstance(entry, Mapping) or list(entry) not in (["include"], ["exclude"]):
-            raise OptionError("filters: each entry must have one key, include or exclude.", form)
-        ((last, condition),) = entry.items()
-        _check_source(f"filters: {last}", condition, _ONE_CONDITION)
-    if last == "include":
-        raise OptionError(
-            "filters: an include that no exclude follows has no effect, because servers that match "
-            "no condition are kept.",
-            "To leave out all other servers, end the list with `exclude: true`. If all conditions "
-            "must hold, write each as `- exclude: not (…)` instead.",
-        )
-
-
-def _forms_of(condition: str, form: str) -> str:
-    """Return how to write a condition by which another plugin includes or excludes servers."""
-    try:
-        Environment(autoescape=True).parse(f"{{{{ ({condition}) }}}}")
-    except TemplateSyntaxError:
-        return f"{_NO_EXPRESSION} {form}"
-    shown = one_line(condition)
-    plain = f"({shown})" if shown[:1] in "'\"" else shown  # at its beginning, YAML reads a quote
-    return (
-        f"Write `- exclude: {plain}` to leave out the servers for which it is true, or "
-        f"`- exclude: not ({shown})` to keep only those."
-    )
-
-
-def _check_named(option: str, name: Any, source: Any, prefix: str) -> None:
-    if option == "compose" and not isinstance(name, str):
-        raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
-    if option == "groups" and _is_blank(name):
-        raise OptionError("groups: a group must have a name.")
-    if option == "groups" and "{{" in str(name):
-        problem = f"groups: {as_word(name)}: names of groups are not templates."
-        raise OptionError(problem, f"Use keyed_groups. {_FORMS['keyed_groups'].format(prefix)}")
-    advice = _AS_TEXT.format(prefix) if option == "compose" else _ONE_CONDITION
-    _check_source(f"{option}: {name}", source, advice)
-
-
-def _check_keyed_group(entry: Any, form: str) -> None:
-    if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
-        raise OptionError("keyed_groups: each entry must be a mapping with a key.", form)
-    if entry.get("parent_group") is not None:
-        convert("keyed_groups: parent_group", entry["parent_group"], {})
-
-
-def _check_source(label: str, source: Any, advice: str) -> None:
-    """Raise OptionError at what is not an expression; ``advice`` is what to write for a list."""
-    label = one_line(label)
-    if _is_blank(source):
-        problem = f"{label}: must be an expression that is not empty."
-        raise OptionError(problem, "Leave out entries without an expression.")
-    if not isinstance(source, (Mapping, list)):
-        return
-    kind = "list" if isinstance(source, list) else "mapping"
-    if "children" in source:
-        advice = "Use parent_group of keyed_groups, or repeat the condition for each group."
-    raise OptionError(f"{label}: must be an expression, not a {kind}.", advice)
-
-
-def _is_blank(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def check_options(get_option: GetOption, options: Options) -> None:
