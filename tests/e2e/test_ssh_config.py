@@ -9,6 +9,7 @@ import re
 import pytest
 import yaml
 
+from support.guides import GUIDES, read_blocks
 from support.run import write_program
 
 from .conftest import named, need_ssh
@@ -57,22 +58,19 @@ def names_in(config):
     return re.findall(r"^Host (.+)$", text, re.MULTILINE)
 
 
-MAIN = """\
-Include {config}
+OF_THE_TEST = """
 Host *
   User somebody
   UserKnownHostsFile "{known_hosts}"
-  StrictHostKeyChecking accept-new
   BatchMode yes
-Host prod-* !prod-db-1
-  ProxyJump prod-db-1
 """
 
 
-def test_ssh_reaches_servers_by_their_names_through_a_jump_host(
+def test_ssh_reaches_servers_through_a_jump_host_as_the_guide_shows(
     config, ssh_server, source, runner, sandbox
 ):
     ssh = ssh_server(["127.0.0.31", "127.0.0.32", "127.0.0.33"])
+    sandbox.servers = named("bastion", "web-01", "web-02")
     for server, address in zip(sandbox.servers, ssh.addresses, strict=True):
         server["ipv4"] = address
     compose = {"ansible_user": f"'{ssh.user}'"}
@@ -81,13 +79,19 @@ def test_ssh_reaches_servers_by_their_names_through_a_jump_host(
     prefix = ("-e", "ssh_config_prefix=prod-")
     result = write(source, *prefix, host_key_alias=True, compose=compose).ok()
     result.shows(f"at the top of ~/.ssh/config: Include {config}")
+    blocks = read_blocks(GUIDES / "guide_connecting.rst")
+    (shown,) = [block.text for block in blocks if "ProxyJump" in block.text]
     known_hosts = ssh.folder / "known_hosts"
     main = config.parents[1] / "config"
-    main.write_text(MAIN.format(config=config, known_hosts=known_hosts))
-    for name in ("prod-db-1", "prod-web-1", "prod-web-2"):
-        shown = runner.run("ssh", "-F", main, "-G", name).ok()
-        # Otherwise, ssh would change the real file, since it does not use HOME.
-        shown.shows(f"userknownhostsfile {known_hosts}\n")
+    # ssh does not use HOME.
+    included = shown.replace("~/.ssh/config.d/server_management.conf", str(config))
+    main.write_text(included + OF_THE_TEST.format(known_hosts=known_hosts))
+    for name in ("prod-bastion", "prod-web-01", "prod-web-02"):
+        used = runner.run("ssh", "-F", main, "-G", name).ok()
+        # Otherwise, ssh would change the real file.
+        used.shows(f"userknownhostsfile {known_hosts}\n")
+        jumps = "proxyjump prod-bastion" in used.stdout
+        assert jumps is (name != "prod-bastion")
         runner.run("ssh", "-F", main, name, "true").ok()
     assert ssh.known_names == ["srv_1", "srv_2", "srv_3"]
 

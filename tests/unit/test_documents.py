@@ -63,13 +63,10 @@ def test_documents_name_settings_that_ansible_has():
     assert sorted(names_in(r"\bANSIBLE_[A-Z_]+\b").keys() - settings) == []
 
 
-OF_SSH = yaml.safe_load(ssh.DOCUMENTATION)["options"]
-
-
-@pytest.mark.parametrize("page", ["production", "quickstart", "connecting"])
+@pytest.mark.parametrize("page", ["production", "quickstart"])
 def test_files_of_settings_have_settings_that_ansible_has(page):
     known = set()
-    for setting in (*SETTINGS, *OF_SSH.values()):
+    for setting in SETTINGS:
         known.update((entry["section"], entry["key"]) for entry in setting.get("ini", []))
     shown = ConfigParser(interpolation=None)
     shown.read_string(read_files(page)["ansible.cfg"])
