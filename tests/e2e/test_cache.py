@@ -60,7 +60,7 @@ def test_it_has_one_entry_for_each_account(sandbox, sources, cache):
     hit = {**options, "regions": ["eu-2"]}
     sources.add("hit", sandbox, hosts=["web-2"], **hit)
     denied = {**options, "api_token": "another"}
-    sources.add("denied", sandbox, fails="rejected the token", **denied)
+    sources.add("denied", sandbox, fails="HTTP 401", **denied)
     other = sources.serve("other-1", token=sandbox.token)
     sources.add("other", other, **options)
     sources.check()
@@ -73,10 +73,9 @@ def test_it_keeps_no_partial_listing_and_none_with_too_few_servers(sources, cach
     options = cached(cache)
     expecting = {**options, "min_servers": 2}
     api = sources.serve("web-1")
-    minimum = "min_servers: 2 or more expected, but the account has 1."
-    sources.add("failed", api, fails=minimum, **expecting)
+    sources.add("failed", api, fails="min_servers: 2 ", **expecting)
     sources.add("kept", api, **options)
-    sources.add("hit", api, fails=minimum, **expecting)
+    sources.add("hit", api, fails="min_servers: 2 ", **expecting)
     partial = sources.add("partial", warns="more servers than", allow_partial=True, **options)
     partial.fail(Fault(has_more=True))
     sources.check()
@@ -106,8 +105,7 @@ def test_only_the_file_can_set_up_a_cache_that_never_expires(source, sandbox, so
     sources.add("no_cache", sandbox)
     written = {**cached(cache), "cache_timeout": 0}
     sources.add("written", sandbox, **written)
-    inherited = "cache_timeout: is 0 in ansible.cfg (there also as fact_caching_timeout) or in"
-    sources.add("inherited", sandbox, fails=inherited, **cached(cache))
+    sources.add("inherited", sandbox, fails="cache_timeout: ", **cached(cache))
     sources.check(env={"ANSIBLE_CONFIG": str(settings)})
 
 

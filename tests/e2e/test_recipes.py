@@ -88,7 +88,7 @@ def test_a_comparison_distinguishes_drift_from_failures(tmp_path, runner, sandbo
     assert result.rc == 2
     shown = re.findall(r'"msg": "(\w+)"', result.stdout)
     assert shown == ["server_error", "drift"]
-    result.shows("The API rejected the token")
+    result.shows("HTTP 401")
 
 
 UPSTREAM = """\
@@ -181,4 +181,4 @@ def test_a_script_exports_text_as_data_or_fails(source, runner, sandbox, tmp_pat
     sandbox.fail(Fault(status=401))
     failed = runner.run(str(script), cwd=tmp_path)
     assert failed.rc != 0
-    failed.shows("The API rejected the token")
+    failed.shows("HTTP 401")

@@ -10,9 +10,7 @@ from configparser import ConfigParser
 from importlib import import_module
 
 import pytest
-import yaml
 from ansible import constants
-from ansible.plugins.connection import ssh
 from ansible.utils.display import Display
 
 from ansible_collections.server_management.cloud.plugins.module_utils import (

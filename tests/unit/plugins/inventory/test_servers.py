@@ -4,6 +4,7 @@
 """What the inventory plugin makes of a file, and what it shows, without a command of Ansible."""
 
 import os
+import re
 from unittest.mock import Mock
 
 import pytest
@@ -206,13 +207,13 @@ filters:
   - include: server_management_name == 'b'
   - exclude: server_management_name == 'x'
 """
+# What follows "because" is that of the warning.
 OUTCOMES = """
 a (srv_a) is left out by regions
-b (srv_0) is b_srv_0, because other servers have the same name.
-b (srv_1) is b_srv_1, because other servers have the same name.
+b (srv_0) is b_srv_0, because
+b (srv_1) is b_srv_1, because
 c (srv_c) is left out by plans
-ungrouped (srv_2) is ungrouped_srv_2, because groups have or could get the same name. ungrouped is \
-a group of Ansible.
+ungrouped (srv_2) is ungrouped_srv_2, because
 x (srv_3) is left out by filters: 2: exclude: server_management_name == 'x'
 y (srv_4) is y
 """
@@ -222,8 +223,8 @@ def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plu
     api.servers = ACCOUNT
     plugin.verbosity = 3
     plugin.parse("b b ungrouped x y", SELECTION)
-    outcomes = OUTCOMES.replace("\\\n", "").strip().splitlines()
-    assert [line for line in plugin.lines if " is " in line] == outcomes
+    shown = [re.sub("(?<=because).+", "", line) for line in plugin.lines if " is " in line]
+    assert shown == OUTCOMES.strip().splitlines()
 
 
 # The first words of the lines.
@@ -290,7 +291,7 @@ compose:
 def test_only_the_attempt_that_is_kept_is_reported(plugin):
     plugin.parse("small", ATTEMPTS)
     (warning,) = plugin.warnings
-    assert "the same name: small (srv_0) is small_srv_0. small is a group of keyed" in warning
+    assert "small (srv_0) is small_srv_0" in warning
     variables = plugin.inventory.hosts["small_srv_0"].vars
     assert variables["a"] == "ok"
     assert variables["ansible_host"] == "small.test"
