@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
-from jinja2 import ChainableUndefined, Environment, StrictUndefined
 
 from ansible_collections.server_management.cloud.plugins.filter.openssh_hosts import openssh_hosts
 from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
@@ -87,58 +85,6 @@ def test_metadata_name_files_that_exist():
     assert (REPOSITORY / folder / "servers.py").is_file()
     assert "requests" in read(environment["dependencies"]["python"])
     assert read(read_yaml("galaxy.yml")["readme"])
-
-
-# Events, and the number of the rule that handles each.
-EVENTS = yaml.safe_load("""
-- [{event: appeared, server: &running {status: running, ipv4: 192.0.2.1}}, 0]
-- [{event: changed, changed: [status], server: *running}, 0]
-- [{event: changed, changed: [ipv4, plan], server: *running}, 0]
-- [{event: appeared, server: {status: starting, ipv4: 192.0.2.1}}, 1]
-- [{event: appeared, server: {status: running}}, 1]
-- [{event: appeared, server: {status: running, ipv4: ""}}, 1]
-- [{event: changed, changed: [plan], server: *running}, 2]
-- [{event: changed, changed: [status], server: {status: "off", ipv4: 192.0.2.1}}, 2]
-- [{event: gone, server: *running}, 3]
-- [{event: failed, error: {message: no route}}, 4]
-- [{event: recovered}, 5]
-""")
-
-
-def is_match(text, pattern):
-    """Return what the test of Ansible returns."""
-    return bool(re.match(pattern, str(text)))
-
-
-def test_the_rulebook_has_a_rule_for_each_kind_of_event():
-    (ruleset,) = read_yaml("extensions/eda/rulebooks/set_up_new_servers.yml")
-    rules = ruleset["rules"]
-    # The API may fail while the playbook reads the inventory.
-    _message, action = rules[0]["actions"]
-    assert action["run_playbook"]["retries"] == 1
-    conditions = Environment(autoescape=True, undefined=ChainableUndefined)
-    conditions.tests["match"] = is_match
-    messages = Environment(autoescape=True, undefined=StrictUndefined)
-    used = set()
-    for content, expected in EVENTS:
-        event = {"server_management": {"inventory_hostname": "web-01", **content}}
-        matching = []
-        for number, rule in enumerate(rules):
-            # ansible-rulebook writes so what Jinja writes as `"y" in x`.
-            text = re.sub(r'(\S+) contains ("\w+")', r"\2 in (\1 or [])", rule["condition"])
-            condition = conditions.compile_expression(text)
-            if condition(event=event):
-                matching.append(number)
-        assert matching[0] == expected, content
-        used.add(expected)
-        rule = rules[expected]
-        first, *others = rule.get("actions") or [rule["action"]]
-        message = messages.from_string(first["debug"]["msg"])
-        assert message.render(event=event)
-        for action in others:
-            name = action["run_playbook"]["name"]
-            assert name.rpartition(".")[2] in PLAYBOOKS
-    assert sorted(used) == [*range(len(rules))]
 
 
 def test_plain_text_is_the_same_in_plugins_and_playbooks():

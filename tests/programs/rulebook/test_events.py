@@ -311,16 +311,23 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
     account.servers.append({**web, "id": "srv_3", "name": "prod"})
     shipped.wait_for("prod is running, and is set up now")
 
-    new = {"id": "srv_new_3", "name": "web-99", "status": "starting", "ipv4": "127.0.0.31"}
+    new = {"id": "srv_new_3", "name": "web-99", "status": "starting"}
     account.servers.append(new)
     shipped.wait_for("web-99 appeared, and is set up when it is running and has an address")
     new["status"] = "running"
+    shipped.wait_for("web-99 changed: status")
+    new["ipv4"] = "127.0.0.31"
     shipped.wait_for("web-99 is running, and is set up now")
     shipped.wait_for("web-99 (srv_new_3) is reachable")
+    new["plan"] = "large"
+    shipped.wait_for("web-99 changed: plan")
     new["status"] = "stopped"
     shipped.wait_for("web-99 changed: status")
     account.servers.remove(new)
     shipped.wait_for("web-99 is gone")
+    account.fail(Fault(status=401))
+    shipped.wait_for("The servers can't be listed: ")
+    shipped.wait_for("The servers can be listed again")
 
     assert shipped.hosts_of_tasks() == ["new-01"] * 3 + ["web-99"] * 3
     example = block_with("web-99 is gone", "guide_events")
