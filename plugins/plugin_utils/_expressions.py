@@ -226,7 +226,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
         _host, error = min(self._failures[expression].values())
         reason = reason_text(error)
         name = _undefined_name(reason)
-        is_known = name in self._known_to(expression.option)
+        hosts = [] if expression.option in ONLY_FIELDS else self.composition.hosts
+        is_known = name in self._fields.values() or any(name in host.seen for host in hosts)
         return Mistake(expression.label, expression, name, reason, is_known)
 
     def _failure(self, mistakes: list[Mistake], total: int = 0) -> str:

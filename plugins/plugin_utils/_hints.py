@@ -44,6 +44,7 @@ _is_often_text = re.compile(
 _looks_like_text = re.compile(
     r"[A-Za-z_][\w-]*|\w+\.\w+\.\w+|[\w.~-]*/[\w./@~-]+|-[A-Za-z][^']*"
 ).fullmatch
+_begins_with_tag = re.compile(r"(?i)(?:tags?|labels?)[:.]").match  # tag:Name
 asks_for_tags = re.compile(r"(?i)(?:\b|_)(?:tags?|labels)(?:_|\b)").search
 _type_of_condition = re.compile(r"Conditional result .* of type '(\w+)'").search
 _FORMS_OF_NAMES = {
@@ -184,7 +185,8 @@ class Hints:
         if lists_fields and option not in ONLY_FIELDS:
             text = "variables of another source are known if it is read before this file"
         is_constant = option == "compose" and _is_often_text(expression.entry)
-        if asks_for_tags(mistake.name if expression.names else source):
+        is_selector = expression.whole is None and _begins_with_tag(source)
+        if is_selector or asks_for_tags(mistake.name):
             text = "the API has no tags: use the name"
             if "name" in self._fields and not is_constant:
                 text += f", as in {_FORMS_OF_NAMES[option].format(self._fields['name'])}"

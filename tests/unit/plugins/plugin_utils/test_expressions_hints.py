@@ -83,6 +83,8 @@ server_management_name?):
 : - compose: {ansible_password: sekret}
   - compose: {ansible_user: server_management_admin}
   - compose: {a: admin}
+  # Only a host that is not of this file has it.
+  - compose: {a: of_host ~ ''}
   # Not documented, so that it may be a list.
   - compose: {a: backup.time}
 (the fields of servers are FIELDS, each with server_management_ before it):
@@ -223,7 +225,8 @@ def test_a_variable_of_another_plugin_is_not_mistaken_for_a_field(name):
 
 # In the last rows, the template in the variable of the other source fails.
 WITHOUT_HINT = yaml.safe_load("""
-- {a: server_management_name |}
+- {a: "server_management_name | replace('tags'"}
+- {a: "'tags' | no_filter"}
 - {ansible_user: "'admin"}
 - {ansible_ssh_common_args: jump_opts}
 - {a: jump_opts ~ ''}
