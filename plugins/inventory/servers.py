@@ -461,9 +461,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _name_and_compose(self, hosts: list[Host], rules: NameRules) -> Naming:
         """Name the hosts, sort them, and add what the expressions of the file, if any, give.
 
-        Not all groups are known before the hosts are composed. If a host turns out to have the name
-        of a group, naming and composing are repeated without that name. Other names can make
-        expressions return other groups, so the number of attempts is limited.
+        Expressions depend on the names of hosts, and can make groups with these names. Such an
+        attempt is thrown away, and the next one takes these names for groups. For example, the
+        server web is in the group web of keyed_groups, so it becomes the host web_srv_1. Other
+        names can make other groups, so the number of attempts is limited.
         """
         expressions = self._expressions
         servers = [host.server for host in hosts]
@@ -478,13 +479,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if expressions is None:
                 return naming
             composition = expressions.compose(hosts, self.inventory)
-            made = composition.groups()
             # A group with the name of another source's host is left out later.
-            clashing = made.intersection(naming.names.values()).difference(rules.hosts)
+            clashing = composition.groups.intersection(naming.names.values()) - set(rules.hosts)
             if not clashing:
                 expressions.apply(composition)
                 return naming
-            groups = {**dict.fromkeys(made, KEYED_GROUPS), **rules.groups}
+            groups = {**dict.fromkeys(composition.groups, KEYED_GROUPS), **rules.groups}
             rules = rules._replace(groups=groups)
         raise OptionError(
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",

@@ -106,18 +106,15 @@ class ComposedHost(UnnamedHost):
 class Composition(NamedTuple):
     """What expressions give to hosts with certain names, before it is added to the hosts.
 
-    ``tree`` has the groups of the inventory, and those that keyed_groups put into others. ``seen``
-    are the variables of other sources that any host has.
+    ``tree`` has the groups of the inventory, and those that keyed_groups put into others, and
+    ``groups`` the names of those that are made. ``seen`` are the variables of other sources that
+    any host has.
     """
 
     hosts: list[ComposedHost]
     tree: GroupTree
+    groups: set[str]
     seen: frozenset[str]
-
-    def groups(self) -> set[str]:
-        """Return the names of the groups that are made."""
-        made = set[str]().union(*self.tree.added)
-        return made.union(*(composed.groups for composed in self.hosts))
 
 
 class Recorder:

@@ -76,13 +76,13 @@ class Expression:
         """The option and the entry, for a message."""
         return one_line(f"{self.option}: {self.entry}")
 
-    def taken(self) -> list[tuple[str, str]]:
+    def taken(self) -> set[tuple[str, str]]:
         """Return variables, each with what it takes from them that text does not have.
 
         For example, ("region", "slug") for region.slug and region['slug'], and ("ipv4", "0").
         """
         found = [(variable, "".join(keys)) for variable, *keys in _items(self.source)]
-        return [(variable, key) for variable, key in found if not hasattr(str, key)]
+        return {(variable, key) for variable, key in found if not hasattr(str, key)}
 
     def result(self, variables: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
         """Return the result for these variables; ``ask`` for one that is not remembered."""

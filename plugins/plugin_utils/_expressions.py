@@ -78,7 +78,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         compile_once(templar)
         self._fields = fields
         self._hints = Hints(get_option, fields, extra_vars.keys() - self._vars.keys())
-        self.composition = Composition([], GroupTree(()), _MAGIC)
+        self.composition = Composition([], GroupTree(()), set(), _MAGIC)
         # For each expression that failed: the host, as people know it, and the error, by its id.
         self._failures: dict[Expression, dict[str, tuple[str, str]]] = defaultdict(dict)
         # By option, in the order in which failures are reported.
@@ -160,6 +160,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         groups = [group for group in inventory.groups.values() if group.get_hosts()]
         of_others = [each.vars for each in (*inventory.hosts.values(), *groups)]
         composed_hosts = []
+        made = set[str]()
         for host in hosts:
             base = inventory.hosts.get(host.name)
             inherited = variables_of(base, of_all) if base else of_new_hosts
@@ -167,7 +168,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
             composed = ComposedHost(host, base, tree, inherited)
             self._add_results(composed)
             composed_hosts.append(composed)
-        return Composition(composed_hosts, tree, _MAGIC.union(of_new_hosts, *of_others))
+            made.update(composed.groups)
+        seen = _MAGIC.union(of_new_hosts, *of_others)
+        return Composition(composed_hosts, tree, made.union(*tree.added), seen)
 
     def apply(self, composition: Composition) -> None:
         """Add the results to the hosts, and note them for the report.
@@ -257,7 +260,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 of_servers = ", which no server has" if is_field else ""
                 yield Mistake(f"{expression.label} ({name}{of_servers})", expression, name)
         texts = self._hints.texts.difference(self.get_option("compose") or (), self._vars)
-        for variable, key in expression.taken():
+        for variable, key in sorted(expression.taken()):
             if is_certain and key.isidentifier() and variable in texts:
                 yield Mistake(f"{expression.label} ({variable}.{key})", expression)
 

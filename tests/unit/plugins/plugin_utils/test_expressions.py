@@ -279,10 +279,10 @@ def test_a_composition_that_is_not_applied_has_no_effect():
     expressions = expressions_with(compose=compose, keyed_groups=[entry], strict=True)
     host = host_with()
     host.name = "first"
-    assert expressions.compose([host], InventoryData()).groups() == {"first"}
+    assert expressions.compose([host], InventoryData()).groups == {"first"}
     host.name = "second"
     composition = expressions.compose([host], InventoryData())
-    assert composition.groups() == {"first", "second"}
+    assert composition.groups == {"first", "second"}
     expressions.apply(composition)
     expressions.report(1, print)  # no failure
     assert host.variables["a"] == "x"
