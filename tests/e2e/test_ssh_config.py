@@ -213,7 +213,6 @@ port: [{ansible_port: "{{ 1 // 0 }}"}, undefined variable or error in ansible_po
 key:
   - {ansible_private_key_file: "~/{{ bastion }}.key", bastion: "{{ nowhere }}"}
   - undefined variable or error in ansible_private_key_file
-address: [{ansible_ssh_host: "{{ nowhere }}"}, undefined variable or error in ansible_ssh_host]
 user: [{ansible_user: "a-{{ nowhere.name }}"}, undefined variable or error in ansible_user]
 other:
   - {ansible_user: "{{ hostvars['web'].jump }}"}
@@ -221,7 +220,6 @@ other:
 folder:
   - {ansible_private_key_file: "{{ playbook_dir }}/keys/id"}
   - "relative path in ansible_private_key_file: use inventory_dir"
-connection: [{ansible_connection: "{{ 'local' }}"}, ansible_connection is not ssh]
 jump:
   - {ansible_ssh_common_args: "-J {{ lookup('ansible.builtin.file', '/nonexistent') }}"}
   - options in ansible_ssh_common_args
@@ -229,7 +227,6 @@ password:
   - {ansible_ssh_common_args: -o ProxyCommand=sshpass s3cret}
   - options in ansible_ssh_common_args
 """)
-WITH_OPTIONS = ["jump", "password"]
 WEB = """
 user: admin
 ansible_user: "{{ user }}"

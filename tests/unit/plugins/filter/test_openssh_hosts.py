@@ -3,8 +3,6 @@
 
 """Variables of hosts as configuration for OpenSSH, or as a reason to leave a host out."""
 
-from pathlib import Path
-
 import pytest
 import yaml
 
@@ -57,10 +55,7 @@ def test_hosts_have_blocks_in_the_order_of_their_names():
 
 # Variables, and the lines that they become.
 LINES = yaml.safe_load("""
-- - {ansible_host: 192.0.2.9, ansible_ssh_host: 192.0.2.1, ansible_user: a, ansible_ssh_user: b,
-     ansible_port: 1, ansible_ssh_port: 2, ansible_private_key_file: /a,
-     ansible_ssh_private_key_file: /b}
-  - [User b, Port 2, IdentityFile "/b"]
+- [{ansible_host: 192.0.2.9, ansible_ssh_host: 192.0.2.1}, []]
 # A variable counts if it is empty, but not if it is null.
 - [{ansible_ssh_user: null, ansible_user: b}, [User b]]
 - [{ansible_ssh_user: '', ansible_user: b}, []]
@@ -85,8 +80,7 @@ REASONS = yaml.safe_load("""
 no ansible_host: [{ansible_host: ''}, {ansible_host: null}]
 ansible_connection is not ssh: [{ansible_connection: local}, {ansible_connection: other.ssh}]
 "relative path in ansible_private_key_file: use inventory_dir":
-  [{ansible_private_key_file: id}, {ansible_private_key_file: ~root/id},
-   {ansible_private_key_file: PLAYBOOKS/id}]
+  [{ansible_private_key_file: id}, {ansible_private_key_file: ~root/id}]
 invalid ansible_port:
   [{ansible_port: 0}, {ansible_port: 100000}, {ansible_port: '022'}, {ansible_port: '0x16'},
    {ansible_port: 2 2}, {ansible_port: ٢٢}, {ansible_port: -1}, {ansible_port: []}]
@@ -99,12 +93,8 @@ undefined variable or error in ansible_user: [{ansible_user: '{{ a }}'}, {ansibl
 
 @pytest.mark.parametrize("expected", REASONS)
 def test_a_host_with_other_variables_is_left_out(expected):
-    playbooks = f"{Path(openssh_hosts.__code__.co_filename).parents[2]}/playbooks"
     for variables in REASONS[expected]:
-        texts = {name: variables[name] for name in variables}
-        if "PLAYBOOKS/id" in variables.values():
-            texts = {"ansible_private_key_file": f"{playbooks}/id"}
-        assert reason(**texts) == expected
+        assert reason(**variables) == expected
 
 
 NAMES = ["ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"]
@@ -123,11 +113,10 @@ def test_a_host_with_options_is_left_out_unless_they_are_ignored(text):
         assert lines(without_arguments=True, **{name: text}) == []
 
 
-@pytest.mark.parametrize(("given", "is_true"), [("false", False), ("no", False), ("True", True)])
-def test_text_of_the_command_line_is_a_boolean(given, is_true):
+def test_text_of_the_command_line_is_a_boolean():
     hostvars = {"a": {"ansible_host": "192.0.2.1", "ansible_ssh_args": "-C"}}
-    found = openssh_hosts(["a"], hostvars, without_arguments=given)
-    assert bool(found["hosts"]) is is_true
+    assert openssh_hosts(["a"], hostvars, without_arguments="false")["hosts"] == []
+    assert openssh_hosts(["a"], hostvars, without_arguments="True")["hosts"] == ["a"]
 
 
 # Texts that OpenSSH could read as something else than a value.
@@ -146,15 +135,3 @@ def test_no_value_becomes_another_line_or_a_pattern(text):
     assert reason(ansible_private_key_file=f"~/%{text}") == "invalid ansible_private_key_file"
     found = openssh_hosts(["web-1"], HOSTVARS, prefix=text)
     assert found["left_out"] == ["web-1 (invalid name)"]
-
-
-class Failing(dict[str, str]):
-    """Variables of a host, which cannot be read."""
-
-    def __getitem__(self, name):
-        raise ZeroDivisionError
-
-
-def test_a_host_with_a_variable_that_cannot_be_read_is_left_out():
-    found = openssh_hosts(["a"], {"a": Failing(ansible_host="192.0.2.1")})
-    assert found["left_out"] == ["a (undefined variable or error in ansible_host)"]
