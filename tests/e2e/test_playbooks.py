@@ -240,8 +240,7 @@ NO_FLEETS = yaml.safe_load(r"""
 
 
 def test_a_file_that_is_missing_or_declares_no_fleet_is_named(runner, sandbox):
-    missing = "fleet.yml is not a file. Set check_fleet_file to the path of a declared fleet."
-    play(runner, sandbox, CHECK).shows(missing)
+    play(runner, sandbox, CHECK).shows("fleet.yml is not a declared fleet", "It is not a file.")
     for text, message in NO_FLEETS.items():
         (runner.home / "fleet.yml").write_text(text)
         result = play(runner, sandbox, CHECK)
