@@ -22,7 +22,7 @@ BOMBS = {
         "Element 0 of data has no text id",
     ),
     "gzip": (Fault.gzip_bomb(), "larger than 32 MiB"),
-    "nested": (Fault.nested(1_000_000), "nested too deeply"),
+    "nested": (Fault.nested(1_000_000), "The response is not JSON"),
 }
 
 
