@@ -140,19 +140,19 @@ options:
     default: 0
   host_key_alias:
     description:
-      - Makes OpenSSH remember the host key of each server by its id instead of by its address, so
-        that a new server at an old address is accepted as new, while another key of the same
-        server is still refused.
+      - Makes OpenSSH remember the host key of each server by its id instead of by its address. A
+        new server at an old address is then accepted as new, while another key of the same server
+        is still refused.
       - Sets C(ansible_ssh_extra_args), C(ansible_sftp_extra_args) and C(ansible_scp_extra_args) of
         each host to C(-o HostKeyAlias=<id>), except those that O(compose) sets.
-      - Sets C(ansible_control_path), unless O(compose) sets it, so that a connection that is kept
-        for later tasks belongs to one server, even if another one has the same address by then or
+      - Sets C(ansible_control_path), unless O(compose) sets it. A connection that is kept for later
+        tasks then belongs to one server, even if another one has the same address by then, or
         behind another jump host. This has no effect if the ssh arguments contain C(ControlPath).
       - These variables take precedence over the same ones in C(group_vars) and in sources that are
         read earlier, over the options C(--ssh-extra-args), C(--sftp-extra-args) and
         C(--scp-extra-args), and over the settings in C(ansible.cfg). Options for all servers belong
         in C(ansible_ssh_common_args).
-      - Other connection plugins than P(ansible.builtin.ssh#connection) ignore these variables.
+      - The variables are for the connection plugin P(ansible.builtin.ssh#connection).
     type: bool
     default: false
   stale_cache_timeout:

@@ -18,7 +18,6 @@ from packaging.specifiers import SpecifierSet
 from ansible_collections.server_management.cloud.plugins.inventory import servers
 from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
-from sandbox.cli import parse_fault
 from sandbox.server import DEFAULT_TOKEN
 from support.collection import REPOSITORY
 from support.guides import GUIDES, block_with, is_shown, read_blocks, read_files
@@ -92,15 +91,11 @@ class Reader:
             return
         if ".ssh/config" in block.text:
             need_ssh(self.runner)
-        if block.fault:
-            fault, targets = parse_fault(block.fault)
-            self.sandbox.fail(fault, **targets)
         for command, shown in block.commands():
             result = self.enter(command)
             expected = "fails" if result.rc else ""
             assert block.result == expected, result
             assert is_shown(self.translate(shown), result.output), result
-        self.sandbox.recover()
 
     def enter(self, command, pasted=""):
         """Run a command, or its substitute, with the variables that were set before."""

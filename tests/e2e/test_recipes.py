@@ -48,7 +48,6 @@ def test_prometheus_targets_have_labels_and_survive_a_failure(source, runner, sa
     first, second = json.loads(written)
     assert first["targets"] == ["203.0.113.3:9100"]
     assert second == {"targets": ["203.0.113.1:9100"], "labels": LABELS}
-    # The guide shows the message.
     sandbox.fail(Fault(has_more=True))
     assert runner.run(*command, cwd=tmp_path).rc != 0
     assert (tmp_path / "servers.json").read_text() == written

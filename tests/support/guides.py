@@ -21,11 +21,10 @@ GUIDES = REPOSITORY / "docs" / "docsite" / "rst"
 # A block of code, below the comments that concern it.
 _RST = re.compile(
     r"""
-    ^(?:\.\.\ sandbox:\ (?P<fault>.+)\n\n)?
-    (?:\.\.\ ansible-core:\ (?P<cores>.+)\n\n)?
+    ^(?:\.\.\ ansible-core:\ (?P<cores>.+)\n\n)?
     (\ *)\.\.\ code-block::\ (?P<language>\w+)\n
     (?:\ +:class:\ (?P<result>fails)\n)?
-    (?P<text>(?:\3\ .*\n|\ *\n)*)
+    (?P<text>(?:\2\ .*\n|\ *\n)*)
     """,
     re.MULTILINE | re.VERBOSE,
 )
@@ -44,13 +43,12 @@ _ANSIBLE = re.compile(
 class Block(NamedTuple):
     """One block of code.
 
-    ``fault`` is the sandbox's fault during the block, and ``cores`` are the versions of
-    ansible-core that print the shown output, such as ``<2.19``. ``result`` is "fails" or empty.
+    ``cores`` are the versions of ansible-core that print the shown output, such as ``<2.19``.
+    ``result`` is "fails" or empty.
     """
 
     language: str
     text: str
-    fault: str = ""
     cores: str = ""
     result: str = ""
 
