@@ -124,7 +124,7 @@ def openssh_hosts(
     names: Iterable[str],
     hostvars: Mapping[str, _HostVars],
     prefix: str | None = "",
-    without_arguments: bool = False,
+    without_arguments: bool | str = False,
 ) -> dict[str, Any]:
     """Return the blocks as text, the names in them, and the hosts that were left out."""
     ignores_arguments = boolean(without_arguments)
