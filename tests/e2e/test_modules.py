@@ -114,7 +114,7 @@ used: {ansible.builtin.set_fact: {lines: "{{ fleet.report }}"}}
 HOSTILE = {**WEB, "name": "{{ 1 + 1 }}\n{{ lookup('pipe', 'false') }}"}
 REPORT = [
     'web-2 (srv_2) has the plan "{% raw %}" instead of small',
-    "\"{{ 1 + 1 }} {{ lookup('pipe', 'false') }}\" (srv_1) is not declared",
+    r""""{{ 1 + 1 }}\n{{ lookup('pipe', 'false') }}" (srv_1) is not declared""",
 ]
 
 
