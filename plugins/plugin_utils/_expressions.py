@@ -46,8 +46,8 @@ _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # Variables of each host with a name, beside those of new hosts.
 _MAGIC = frozenset({"group_names", "inventory_hostname", "inventory_hostname_short"})
 _UNKNOWN = (
-    "These expressions read variables that no host has, so that `default` and `is defined` give "
-    "all hosts the same result: "
+    "These expressions read variables that no host has, or fields that no server has, so that "
+    "`default` and `is defined` give all hosts the same result: "
 )
 _WITHOUT_DEFAULT = (
     "Leave the default or the test out, or, for compose, groups and keyed_groups, give the "
@@ -89,9 +89,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
         for source in get_option("hostnames") or []:
             self._add("hostnames", source, source)
         for option in ("compose", "groups"):
-            for name, source in (get_option(option) or {}).items():
+            for name, source in get_option(option).items():
                 self._add(option, name, source)
-        for entry in get_option("keyed_groups") or []:
+        for entry in get_option("keyed_groups"):
             key = entry["key"]
             expression = self._add("keyed_groups", key, key)
             if isinstance(key, _NUMBERS):
@@ -188,10 +188,11 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
     def _note_failures(self, unnamed: UnnamedHost) -> None:
         host = unnamed.host
-        failed = {each.entry for each in unnamed.failures if each.option == "compose"}
+        missing = [each.entry for each in unnamed.failures if each.option == "compose"]
         for expression, error in unnamed.failures.items():
-            # Groups don't have to report what they miss because of compose.
-            if expression.option == "compose" or _undefined_name(error) not in failed:
+            name = _undefined_name(error)
+            # A group without a variable of compose that failed is a consequence.
+            if expression.option == "compose" or not name or name not in missing:
                 self._failures[expression][host.server.id] = (host.label, error)
 
     def report(self, total: int, warn: Show) -> None:
@@ -251,27 +252,22 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
     def _unknown(self, expression: Expression) -> Iterator[Mistake]:
         """Yield names that no host has: a ``default`` hides a typing error, for example."""
+        composed = self.get_option("compose")
+        known = TEMPLATE_GLOBALS.union(self._fields.values(), self._vars, ["ansible_host"])
+        if expression.option not in ONLY_FIELDS:
+            known |= self.composition.seen
+        if expression.option in ("groups", "keyed_groups"):
+            known = known.union(composed)
+        shown = {name: name for name in expression.names - known}
+        texts = self._hints.texts.difference(composed, self._vars)
+        for variable, key in expression.taken():
+            if key.isidentifier() and variable in texts:
+                shown[f"{variable}.{key}"] = ""
         # Otherwise, a name can be an extra var of another run.
         is_certain = is_address(expression) or not self.get_option("use_extra_vars")
-        prefix = self.get_option("hostvars_prefix")
-        for name in sorted(expression.names - self._known_to(expression.option)):
+        for text, name in sorted(shown.items()):
             if is_certain or asks_for_tags(name):
-                is_field = prefix and name.startswith(prefix)
-                of_servers = ", which no server has" if is_field else ""
-                yield Mistake(f"{expression.label} ({name}{of_servers})", expression, name)
-        texts = self._hints.texts.difference(self.get_option("compose") or (), self._vars)
-        for variable, key in sorted(expression.taken()):
-            if is_certain and key.isidentifier() and variable in texts:
-                yield Mistake(f"{expression.label} ({variable}.{key})", expression)
-
-    def _known_to(self, option: str) -> frozenset[str]:
-        """Return the names that expressions of an option can read, for some hosts at least."""
-        known = TEMPLATE_GLOBALS.union(self._fields.values(), self._vars, ["ansible_host"])
-        if option not in ONLY_FIELDS:
-            known |= self.composition.seen
-        if option in ("groups", "keyed_groups"):
-            known = known.union(self.get_option("compose") or ())
-        return known
+                yield Mistake(f"{expression.label} ({text})", expression, name)
 
     def _add_results(self, composed: ComposedHost) -> None:
         """Add what expressions give to a host that has a name."""

@@ -46,7 +46,7 @@ _looks_like_text = re.compile(
 ).fullmatch
 _begins_with_tag = re.compile(r"(?i)(?:tags?|labels?)[:.]").match  # tag:Name
 asks_for_tags = re.compile(r"(?i)(?:\b|_)(?:tags?|labels)(?:_|\b)").search
-_type_of_condition = re.compile(r"Conditional result .* of type '(\w+)'").search
+_types_of_condition = re.compile(r"Conditional result .* of type '(\w+)'").findall
 _FORMS_OF_NAMES = {
     **dict.fromkeys(_CONDITIONS, "'web' in {}"),
     **dict.fromkeys(("compose", "keyed_groups"), "{}.split('-')[0]"),
@@ -96,7 +96,7 @@ class Hints:
         self._prefix = prefix
         self._fields = fields
         self._extra_vars = extra_vars
-        self._composed = get_option("compose") or {}
+        self._composed = get_option("compose")
         self.texts = {fields[name] for name in FIELDS if name in fields}
 
     def explain(self, mistakes: Iterable[Mistake]) -> str:
@@ -165,8 +165,7 @@ class Hints:
     def _condition(self, mistake: Mistake) -> str:
         """Return what to do if a condition is neither true nor false."""
         expression = mistake.expression
-        found = _type_of_condition(mistake.reason)
-        kind = found[1] if found else ""
+        kind = "".join(_types_of_condition(mistake.reason))
         if kind in ("str", "NoneType") and "regex_search" in expression.source:
             return "use the test `is search('…')` instead of the filter regex_search"
         form = _FORMS_OF_CONDITIONS.get(kind, "")

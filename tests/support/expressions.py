@@ -43,13 +43,14 @@ def message_of(function: Callable[..., object], *arguments: Any, **options: Any)
 
 
 PREFIX = "server_management_"
+DEFAULTS = {"hostvars_prefix": PREFIX, "compose": {}, "groups": {}, "keyed_groups": []}
 
 
 def expressions_with(
     extra_vars: Any = None, fields: Iterable[str] = (), **options: Any
 ) -> _expressions.Expressions:
     """Return the expressions of an inventory file with these options, and fields of servers."""
-    loaded = load({"hostvars_prefix": PREFIX, **options})
+    loaded = load({**DEFAULTS, **options})
     templar = Templar(loader=DataLoader())
     variables = {name: f"{loaded['hostvars_prefix']}{name}" for name in fields}
     return _expressions.Expressions(loaded.get, templar, load(extra_vars) or {}, variables)

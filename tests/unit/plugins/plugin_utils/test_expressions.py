@@ -149,7 +149,7 @@ def test_failures_for_the_same_undefined_name_are_one_warning_with_all_their_hos
 
 
 CONSEQUENCES = yaml.safe_load("""
-compose: {class: server_management_size.x}
+compose: {class: server_management_size.x, '': 1 // 0}
 groups: {a: class == 'x', b: class == nope}
 keyed_groups: [{key: class}, {key: 1 // 0}]
 """)
@@ -159,6 +159,7 @@ def test_no_warning_is_about_the_consequences_of_another():
     _hosts, warnings = composed({"size": {"x": "y"}}, {"size": 1}, **CONSEQUENCES)
     assert [warning.split(" (")[0] for warning in warnings] == [
         "compose: class: failed for 1 of 2 hosts",
+        "compose:: failed for 2 of 2 hosts",
         # For h0, for which class has not failed.
         "groups: b: failed for 1 of 2 hosts",
         "keyed_groups: 1 // 0: failed for 2 of 2 hosts",

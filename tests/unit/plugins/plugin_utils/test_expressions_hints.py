@@ -253,13 +253,13 @@ UNKNOWN = yaml.safe_load("""
 - - compose: {ansible_host: proxmox_ipconfig0.ip | default(ansible_host)}
   - "result: compose: ansible_host (proxmox_ipconfig0) (the address is the API's ipv4 already: "
 - - {hostvars_prefix: vm_, compose: {ansible_host: vm_ip | default(ansible_host)}}
-  - (vm_ip, which no server has) (the address is the API's ipv4 already
+  - (vm_ip) (the address is the API's ipv4 already
 - - compose: {a: "{'x': nope | default(1)}"}
   - 'compose: a (nope) (variables of another source '
 - - keyed_groups: [{key: region | default('x'), parent_group: '{{ server_management_plan }}'}]
   - "keyed_groups: region | default('x') (region) (did you mean server_management_region?). "
 - - keyed_groups: [key: server_management_labels.role | default('x')]
-  - '(server_management_labels, which no server has) (the API has no tags: use the name, as in '
+  - '(server_management_labels) (the API has no tags: use the name, as in '
 # Attributes of text.
 - - compose: {ansible_host: server_management_ipv4.address | default(inventory_hostname)}
   - "ansible_host (server_management_ipv4.address) (server_management_ipv4 is text, and not a list
@@ -356,11 +356,12 @@ def test_many_expressions_share_one_warning():
 
 def test_the_warning_names_the_ways_out():
     assert report_of({"compose": {"a": "login | default(false)"}}) == (
-        "These expressions read variables that no host has, so that `default` and `is defined` "
-        "give all hosts the same result: compose: a (login) (it is an extra variable: set "
-        "use_extra_vars: true). Leave the default or the test out, or, for compose, groups and "
-        "keyed_groups, give the variable to hosts in a source that is read before. group_vars are "
-        "not known here, and filters and hostnames see only the fields of servers."
+        "These expressions read variables that no host has, or fields that no server has, so that "
+        "`default` and `is defined` give all hosts the same result: compose: a (login) (it is an "
+        "extra variable: set use_extra_vars: true). Leave the default or the test out, or, for "
+        "compose, groups and keyed_groups, give the variable to hosts in a source that is read "
+        "before. group_vars are not known here, and filters and hostnames see only the fields of "
+        "servers."
     )
 
 
