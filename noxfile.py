@@ -43,7 +43,7 @@ TESTS = {
 # Sessions that test with other programs: each runs the tests in a folder of tests/programs/, with
 # its requirements.
 PROGRAMS = {
-    **{f"neighbours-{core}": core for core in (RELEASED, OLDEST)},
+    **{f"awx_and_ssh-{core}": core for core in (RELEASED, OLDEST)},
     **{f"rulebook-{core}": core for core in (NEWEST, OLDEST)},
 }
 # What ansible-test runs on each version. There are no ignore files. pylint takes half of the time

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from sandbox.account import SERVER
-from support import meanings
+from support import special_texts
 
 CANARY = "hostile-canary"
 EXECUTE = f"{{{{ lookup('ansible.builtin.pipe', 'touch $HOME/{CANARY}') }}}}"
@@ -138,7 +138,7 @@ field-names:
 field-empty-name: {"": 1}
 """)
 LONG = Case("id-long", {"id": "i" * 10_240})
-MEANINGS = [*meanings.TEXTS, dict.fromkeys(meanings.TEXTS)]
-FIELDS.append(Case("field-meanings", {"x_undocumented": MEANINGS}))
+SPECIAL = [*special_texts.TEXTS, dict.fromkeys(special_texts.TEXTS)]
+FIELDS.append(Case("field-special-texts", {"x_undocumented": SPECIAL}))
 
 CASES = [*OTHERS, LONG, *FIELDS]

@@ -5,7 +5,7 @@
 
 import yaml
 
-from support.fixtures import KNOWN, KNOWN_NAMES
+from support.fixtures import SERVER_NAMES, SERVERS
 
 from .conftest import hosts
 
@@ -24,9 +24,9 @@ def test_the_whole_inventory_of_a_known_account(source):
         status_running: {hosts: [db-1, web-1]}
         status_stopped: {hosts: [web-2]}
     """)
-    assert sorted(hostvars) == KNOWN_NAMES
+    assert sorted(hostvars) == SERVER_NAMES
     assert hostvars["db-1"]["ansible_host"] == "203.0.113.3"
-    fields = {f"server_management_{field}": value for field, value in KNOWN[1].items()}
+    fields = {f"server_management_{field}": value for field, value in SERVERS[1].items()}
     assert hostvars["web-2"] == {"ansible_host": "203.0.113.2", **fields}
 
 

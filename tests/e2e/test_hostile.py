@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_FIELDS
 from sandbox import Sandbox
 from sandbox.account import SERVER
-from support import meanings
+from support import special_texts
 from support.expressions import is_trusted
 from support.run import Runner, write_inventory
 
@@ -209,8 +209,9 @@ def test_text_of_a_forged_cache_entry_is_data(sources, tmp_path):
         assert variables["joined"] == f"{EXECUTE}{case}-1"
 
 
-TEXTS = st.sampled_from(["web", "web 1", *meanings.TEXTS]) | st.text(st.characters(), max_size=12)
-JSON = meanings.json_values(TEXTS)
+TEXTS = st.sampled_from(["web", "web 1", *special_texts.TEXTS])
+TEXTS |= st.text(st.characters(), max_size=12)
+JSON = special_texts.json_values(TEXTS)
 # As documented: with other ids, no name may be left for a server, which is an error.
 IDS = st.from_regex(r"[a-z]{1,4}_[A-Za-z0-9]{1,6}", fullmatch=True)
 SERVERS = st.fixed_dictionaries(
@@ -265,7 +266,7 @@ def check_hosts(servers, hostvars):
         assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name)
         for variable in variables:
             assert variable == "ansible_host" or variable.startswith("server_management_")
-        for text in meanings.texts_in(list(variables.values())):
+        for text in special_texts.texts_in(list(variables.values())):
             is_plain = re.search(r"[{}#%\n]", text) is None
             assert is_plain or not is_trusted(text)
     json.dumps(hostvars)

@@ -12,12 +12,12 @@ import yaml
 
 from sandbox import Fault
 from sandbox.account import example_servers
-from support.fixtures import KNOWN
+from support.fixtures import SERVERS
 from support.modules import MODULES
 from support.places import NAMES, USABLE
 
 COLLECTION = "server_management.cloud"
-WEB, STOPPED, _DB = KNOWN
+WEB, STOPPED, _DB = SERVERS
 LOUD = {"ANSIBLE_DISPLAY_TRACEBACK": "always"}
 
 

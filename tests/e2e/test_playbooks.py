@@ -11,7 +11,7 @@ import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import DECLARED_FIELDS
 from sandbox import Fault, Sandbox
-from support.fixtures import KNOWN
+from support.fixtures import SERVERS
 from support.guides import read_files
 from support.run import write_program
 
@@ -255,7 +255,7 @@ def test_a_hostile_account_is_in_sync_with_its_declaration(runner):
     servers = [case.server for case in CASES if "__ansible_" not in str(case.server)]
     for number, text in enumerate(NAMES):
         fields = dict.fromkeys(("name", "plan", "region"), text)
-        servers.append({**KNOWN[0], **fields, "id": f"srv_name_{number}"})
+        servers.append({**SERVERS[0], **fields, "id": f"srv_name_{number}"})
     with Sandbox(servers=servers) as api:
         play(runner, api, DECLARE, CHECK).ok()
     text = (runner.home / "fleet.yml").read_text()

@@ -10,7 +10,7 @@ import yaml
 from jinja2 import Template
 
 from sandbox import Fault
-from support.fixtures import KNOWN
+from support.fixtures import SERVERS
 from support.guides import GUIDES, read_files
 from support.run import write_program
 
@@ -128,7 +128,7 @@ def test_addresses_of_odd_servers_are_written(source, runner, sandbox):
 
 def test_a_pipeline_reaches_servers_with_known_keys(tmp_path, runner, sandbox, ssh_server):
     ssh = ssh_server(["127.0.0.31"])
-    sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
+    sandbox.servers = [{**SERVERS[0], "ipv4": "127.0.0.31"}]
     key = ssh.folder / "client_key"
     # Only the recipe names the key.
     client = ssh.configuration.read_text()

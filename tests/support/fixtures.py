@@ -21,12 +21,12 @@ from support.sshd import SshError, SshServer
 
 # The account of most tests: two values of each field by which servers are grouped.
 STOPPED = {"id": "srv_2", "name": "web-2", "status": "stopped", "region": "eu-2"}
-KNOWN = [
+SERVERS = [
     {**SERVER, "ipv4": "203.0.113.1"},
     {**SERVER, **STOPPED, "ipv4": "203.0.113.2"},
     {**SERVER, "id": "srv_3", "name": "db-1", "plan": "large", "ipv4": "203.0.113.3"},
 ]
-KNOWN_NAMES = ["db-1", "web-1", "web-2"]
+SERVER_NAMES = ["db-1", "web-1", "web-2"]
 # The methods and paths of the description of the API.
 DESCRIBED = {
     (method.upper(), f"/api/v1{path}")
@@ -38,7 +38,7 @@ DESCRIBED = {
 @pytest.fixture
 def sandbox() -> Generator[Sandbox, None, None]:
     """Serve the three known servers, and check that each request is one of those described."""
-    with Sandbox(servers=[dict(server) for server in KNOWN]) as api:
+    with Sandbox(servers=[dict(server) for server in SERVERS]) as api:
         yield api
     for request in api.requests:
         if request.method != "CONNECT":  # for a proxy

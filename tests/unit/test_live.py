@@ -9,7 +9,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from sandbox.api import ROUTES
 from support.collection import REPOSITORY, read, read_yaml, sources
-from support.fixtures import KNOWN
+from support.fixtures import SERVERS
 from support.places import METHODS, REQUESTS
 
 LIVE = [row for row in OPERATIONS if row.request]
@@ -46,7 +46,7 @@ def test_the_sandbox_serves_the_described_requests():
 
 
 def test_two_servers_of_the_tests_differ_in_each_field_that_groups():
-    _web, stopped, db = KNOWN
+    _web, stopped, db = SERVERS
     for field in GROUP_FIELDS:
         assert stopped[field]
         assert db[field]

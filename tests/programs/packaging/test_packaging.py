@@ -13,7 +13,7 @@ import yaml
 from e2e.conftest import hosts
 
 from support.collection import PLACE, REPOSITORY, commit_all, copy_sources, git, install
-from support.fixtures import KNOWN_NAMES
+from support.fixtures import SERVER_NAMES
 from support.guides import read_files
 from support.run import Runner, write_inventory
 
@@ -79,7 +79,7 @@ def test_a_requirements_file_with_a_git_address_installs(checkout, sandbox, tmp_
     runner.environment.update(sandbox.environment)
     run = runner.inventory("-i", path, "--list").ok()
     assert run.stderr == ""
-    assert hosts(run.json()) == KNOWN_NAMES
+    assert hosts(run.json()) == SERVER_NAMES
 
 
 def test_an_image_with_the_collection_gets_requests(runner, installed):

@@ -18,7 +18,7 @@ import pytest
 from ansible_collections.server_management.cloud.plugins.plugin_utils._events import plain_value
 from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
-from support import meanings
+from support import special_texts
 from support.collection import REPOSITORY
 from support.guides import block_with, is_shown, read_commands, read_files
 from support.run import find_secret
@@ -208,11 +208,11 @@ compose: {ansible_connection: "'local'"}
 STATIC_INVENTORY = "[prod]\nstatic-1 ansible_connection=local\n"
 # Keys and values that could be lost or altered.
 ODD = {
-    **dict.fromkeys(meanings.EVENT_TEXTS, 1),
+    **dict.fromkeys(special_texts.EVENT_TEXTS, 1),
     "id": "srv_odd",
     "name": "odd",
-    "texts": list(meanings.TEXTS),
-    "keys": dict.fromkeys(meanings.TEXTS),
+    "texts": list(special_texts.TEXTS),
+    "keys": dict.fromkeys(special_texts.TEXTS),
     "numbers": [10**300, -(2**64), 1.5e300, -0.0, 5e-324, 1.0, True, None],
     "long key": {"k" * 10_000: 1},
     "long text": "x" * 1_000_000,

@@ -21,7 +21,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
 from sandbox import Sandbox
 from sandbox.account import SERVER
 from support.expressions import is_trusted
-from support.meanings import texts_in
+from support.special_texts import texts_in
 
 TABLES = yaml.safe_load(Path(__file__).with_name("comparison.yml").read_text(encoding="utf-8"))
 FILES = TABLES["files"]

@@ -21,7 +21,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from sandbox import Fault, Sandbox
-from support.fixtures import KNOWN
+from support.fixtures import SERVERS
 
 TRANSIENT = yaml.safe_load("""
 - {status: 429}
@@ -265,8 +265,8 @@ def test_all_pages_are_read_over_one_connection(read, servers, requests, fault):
 
 
 def test_the_last_id_of_a_page_is_sent_in_a_parameter_with_any_name(read):
-    with Sandbox(KNOWN, page_size=2, pagination_parameter="after") as sandbox:
-        sandbox.fail(Fault(data=[KNOWN[2], KNOWN[0]], has_more=True), page=2)
+    with Sandbox(SERVERS, page_size=2, pagination_parameter="after") as sandbox:
+        sandbox.fail(Fault(data=[SERVERS[2], SERVERS[0]], has_more=True), page=2)
         read(sandbox, pagination="last_id", pagination_parameter="after")
         queries = [request.query for request in sandbox.requests]
     assert read.trace[-1].startswith(f"GET {sandbox.url}/api/v1/servers?after=srv_1: ")

@@ -4,13 +4,13 @@
 import pytest
 import yaml
 
-from support.fixtures import KNOWN
+from support.fixtures import SERVERS
 from support.modules import WEB, Outcome, refusal, run
 
 
 def test_one_request_reads_all_servers(sandbox):
     outcome = run("server_info", sandbox)
-    assert outcome == Outcome({"servers": KNOWN})
+    assert outcome == Outcome({"servers": SERVERS})
     assert len(sandbox.requests) == 1
 
 

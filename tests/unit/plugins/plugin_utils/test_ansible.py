@@ -20,7 +20,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import (
     _ansible_before_2_19,
 )
 from support.expressions import is_trusted
-from support.meanings import json_values, texts_in
+from support.special_texts import json_values, texts_in
 
 
 def test_an_expression_is_compiled_once_from_2_19_on():

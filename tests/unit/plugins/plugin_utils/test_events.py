@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _events
-from support.meanings import EVENT_TEXTS, TEXTS, json_values, texts_in
+from support.special_texts import EVENT_TEXTS, TEXTS, json_values, texts_in
 
 ATTACK = "{{ lookup('pipe', 'touch /tmp/x') }}"
 HARMLESS = "__ lookup__pipe_, _touch /tmp/x__ __"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _names
-from support import meanings
+from support import special_texts
 from support.expressions import message_of
 
 GROUPS = frozenset({"all", "ungrouped", "server_management"})
@@ -200,7 +200,7 @@ NAMES = yaml.safe_load("""
 ['', web, web_a, web_b, a, b, a_b, a b, -x, all, '127.1', '::1', a.yml, web.yml, web_yml, b.JSON,
  merged]
 """)
-NAMES += ["w" * 252, *meanings.TEXTS]
+NAMES += ["w" * 252, *special_texts.TEXTS]
 some_names = st.sets(st.sampled_from(NAMES))
 accounts = st.dictionaries(
     st.sampled_from(IDS) | st.text(min_size=1, max_size=4),

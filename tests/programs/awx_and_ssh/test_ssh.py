@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from support.fixtures import KNOWN
+from support.fixtures import SERVERS
 from support.guides import read_files
 
 ADDRESS = "127.0.0.31"
@@ -48,7 +48,7 @@ TRANSFERS = """\
 @pytest.fixture
 def ssh(runner, sandbox, ssh_server):
     """Return the OpenSSH server of web-1, the only server of the account; no key is known."""
-    sandbox.servers = [{**KNOWN[0], "ipv4": ADDRESS}]
+    sandbox.servers = [{**SERVERS[0], "ipv4": ADDRESS}]
     server = ssh_server([ADDRESS])
     runner.environment.update(server.environment)
     return server
@@ -134,7 +134,7 @@ def wait_for_requests(sandbox, count):
 
 def let_it_appear(sandbox, ssh):
     """List the server after the first attempt, let it run after the second, and listen at last."""
-    server = {**KNOWN[0], "name": "new-1", "status": "made-up-starting", "ipv4": ADDRESS}
+    server = {**SERVERS[0], "name": "new-1", "status": "made-up-starting", "ipv4": ADDRESS}
     wait_for_requests(sandbox, 2)  # the inventory, and the first attempt
     sandbox.servers.append(server)
     wait_for_requests(sandbox, 3)
