@@ -21,10 +21,10 @@ from ._hosts import Host, ParentAndChild
 from ._names import (
     GROUPS_OF_ANSIBLE,
     KEYED_GROUPS,
+    OWNERS_IN_FILE,
     PREFIXES_OF_FIELDS,
     Owner,
     is_localhost,
-    owner_in_file,
 )
 
 _ANOTHER_SOURCE = Owner("of another source", ", or rename the group there")
@@ -67,7 +67,7 @@ def reserved_names(
         _check_written(option, name, inventory.hosts)
         if name != text:
             warn(f"{option}: {as_word(text)} becomes the group {name}.")
-        groups[name] = owner_in_file(option)
+        groups[name] = OWNERS_IN_FILE[option]
     return groups, prefixes
 
 

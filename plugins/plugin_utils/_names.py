@@ -37,14 +37,14 @@ GROUPS_OF_ANSIBLE = dict.fromkeys(("all", "ungrouped"), Owner("of Ansible"))
 PREFIXES_OF_FIELDS = dict.fromkeys(GROUP_FIELDS.values(), Owner("of group_by"))
 
 
-def owner_in_file(option: str) -> Owner:
-    """Return the owner of a group whose name is written in this option of the inventory file."""
-    renamed = "parent_group" if option == "keyed_groups" else "group"
-    return Owner(f"of the option {option}", f", or rename the {renamed}")
-
-
+# Of a group whose name is written in the inventory file, by the option.
+OWNERS_IN_FILE = {
+    "group": Owner("of the option group", ", or rename the group"),
+    "groups": Owner("of the option groups", ", or rename the group"),
+    "keyed_groups": Owner("of the option keyed_groups", ", or rename the parent_group"),
+}
 # Those of an inventory file with default options, if nothing is known about other sources.
-_GROUPS = {**GROUPS_OF_ANSIBLE, "server_management": owner_in_file("group")}
+_GROUPS = {**GROUPS_OF_ANSIBLE, "server_management": OWNERS_IN_FILE["group"]}
 
 _is_name_of_loopback = re.compile(
     r"localhost[46]?(?:\.localdomain[46]?)?|ip6-(?:localhost|loopback)|.*\.localhost"
