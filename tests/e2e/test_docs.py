@@ -217,17 +217,22 @@ def test_a_job_that_starts_elsewhere_fails_if_the_token_is_rejected(reader):
     program.parent.mkdir(parents=True)
     program.symlink_to(Path(sys.executable).with_name(program.name))
     texts = read_files("production") | {"crontab": block_with("crontab", "guide_production")}
+    project, home = str(reader.folder), str(runner.home)
+
+    def placed(text, quote=str):
+        text = text.replace("/home/admin/project", quote(project))
+        return text.replace("/home/admin", quote(home))
+
     for name, text in texts.items():
-        here = text.replace("/home/admin/project", str(reader.folder))
-        texts[name] = here.replace("/home/admin", str(runner.home))
-        reader.write(name, texts[name])
+        reader.write(name, placed(text))
     unit = ConfigParser()
     unit.read_string(texts["site.service"])
     service = unit["Service"]
     _comment, *settings, job = texts["crontab"].splitlines()
-    of_cron = dict(setting.split("=", 1) for setting in settings)
-    jobs = [("/", job.split(maxsplit=5)[-1], of_cron)]
-    jobs.append((service["WorkingDirectory"], service["ExecStart"], {}))
+    of_cron = dict(placed(setting).split("=", 1) for setting in settings)
+    jobs = [("/", placed(job.split(maxsplit=5)[-1], shlex.quote), of_cron)]
+    folder = placed(service["WorkingDirectory"])
+    jobs.append((folder, placed(service["ExecStart"], shlex.quote), {}))
     reader.sandbox.fail(Fault(status=401), times=len(jobs))
     for rc in (1, 0):
         for folder, command, env in jobs:

@@ -192,7 +192,9 @@ def forged(entry, form):
 
 def test_text_of_a_forged_cache_entry_is_data(sources, tmp_path):
     for case in FORGES:
-        sources.add(case, compose=COMPOSE, **cached(tmp_path / case))
+        # No server has the field that is copied, before its entry is forged.
+        warns = ["server_management_x_undocumented"]
+        sources.add(case, compose=COMPOSE, warns=warns, **cached(tmp_path / case))
     sources.check()
     for case, form in FORGES.items():
         (entry,) = (tmp_path / case).iterdir()
