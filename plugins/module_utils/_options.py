@@ -41,7 +41,6 @@ RULES: Rules = {
     "pagination_parameter": {"type": "str", "default": "starting_after"},
     "allow_partial": {"type": "bool", "default": False},
 }
-_DEFAULTS: dict[str, Any] = {option: rule.get("default") for option, rule in RULES.items()}
 _OF_LISTINGS = ("pagination", "pagination_parameter", "allow_partial")
 # The environment variables of the other options.
 VARIABLES = {
@@ -84,15 +83,15 @@ class Connection(NamedTuple):
 
     base_url: str
     api_token: str
-    token_source: str = "api_token"  # noqa: S105  # not a password
-    token_path: str = ""
-    verify: bool | str = True
-    timeout: float = _DEFAULTS["timeout"]
-    retries: int = _DEFAULTS["retries"]
-    pagination: str = _DEFAULTS["pagination"]
-    pagination_parameter: str = _DEFAULTS["pagination_parameter"]
-    allow_partial: bool = _DEFAULTS["allow_partial"]
-    user_agent: str = f"server_management.cloud/{VERSION}"
+    token_source: str
+    token_path: str
+    verify: bool | str
+    timeout: float
+    retries: int
+    pagination: str
+    pagination_parameter: str
+    allow_partial: bool
+    user_agent: str
 
     def __repr__(self) -> str:
         return f"Connection({self.base_url!r})"  # without the token

@@ -17,7 +17,7 @@ _OTHER_NAMES = {
     "api_token": "access_token api_key auth_token oauth_token private_token token token_secret",
     "base_url": "api_endpoint api_host api_url endpoint_url host server_url uri url",
     "ca_path": "ca_cert cacert_path ssl_ca_cert tls_ca_cert",
-    "compose": "hostvar_expressions variables",
+    "compose": "hostvar_expressions variables vars",
     "filters": "api_filters device_query_filters filter_expressions host_filter host_filters "
     "hostfilter include_filters include_host_filters label_selector label_selectors name_patterns "
     "query_filters server_filters simple_filters vm_query_filters",
@@ -25,6 +25,7 @@ _OTHER_NAMES = {
     "groups": "conditional_groups",
     "hostnames": "hostname_field inventory_hostname ovirt_hostname_preference",
     "hostnames or base_url": "hostname",  # opennebula; vmware
+    'keyed_groups with separator: ""': "group_names_raw",
     "hostvars_prefix": "facts_prefix var_prefix variable_prefix vars_prefix",
     "plans": "instance_types types",
     "regions": "aws_region filter_by_zone locations zones",

@@ -29,9 +29,9 @@ class GroupTree:
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.added: dict[ParentAndChild, None] = {}
-        self._parents: dict[str, set[str]] = {}
-        for group in groups:
-            self._parents[group.name] = {parent.name for parent in group.parent_groups}
+        self._parents = {
+            group.name: {parent.name for parent in group.parent_groups} for group in groups
+        }
 
     def add(self, parent: str, child: str) -> None:
         """Put a group into another one."""
@@ -80,8 +80,7 @@ class ComposedHost(UnnamedHost):
 
     ``seen`` are the variables that an expression sees, apart from magic ones. ``base`` is the host
     with its name that other sources have added, or a new one, and ``inherited`` is what other
-    sources say about it. ``replaced`` are the variables that ``compose`` has set to something that
-    is not an address.
+    sources say about it.
     """
 
     def __init__(self, host: Host, base: AnsibleHost, tree: GroupTree, inherited: HostVars) -> None:
@@ -90,7 +89,6 @@ class ComposedHost(UnnamedHost):
         self.tree = tree
         self.variables: HostVars = {}
         self.groups: list[str] = []
-        self.replaced: set[str] = set()
         self.seen = combine_vars(inherited, self.seen)
 
     def all_variables(self) -> HostVars:

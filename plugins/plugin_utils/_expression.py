@@ -41,7 +41,7 @@ _METHODS = {
 # An attribute, a key or an element of a variable, or a filter for a list or a mapping.
 _items = re.compile(
     r"""(?<![\w.])([A-Za-z_]\w*)(?:\.(\w+)|\[['"]([^'"]+)|\[(-?\d+)\]"""
-    r"""|\s*(\|\s*(?:first|join|last|list|map|reject|select|sort|unique)\b))"""
+    r"""|\s*(\|)\s*(first|join|last|list|map|reject|select|sort|unique)\b)"""
 ).findall
 
 
@@ -67,6 +67,7 @@ class Expression:
         self.names = {part.name for part in parts if isinstance(part, nodes.Name)}
         depends_on_text = all(map(_depends_on_its_parts, parts))
         has_signs = any(sign in self.source for sign in _TEMPLATE_SIGNS)
+        # Magic variables, such as group_names, are reserved: result() would take them for absent.
         reads_changing = self.names & RESERVED_VARIABLES.union(changing)
         self.is_remembered = bool(parts) and depends_on_text and not (has_signs or reads_changing)
         self._results: dict[Hashable, Any] = {}
@@ -81,7 +82,7 @@ class Expression:
 
         For example, ("region", "slug") for region.slug and region['slug'], and ("ipv4", "0").
         """
-        found = [(variable, "".join(keys)) for variable, *keys in _items(self.source)]
+        found = [(variable, " ".join(keys).strip()) for variable, *keys in _items(self.source)]
         return {(variable, key) for variable, key in found if not hasattr(str, key)}
 
     def result(self, variables: Mapping[str, Any], ask: Callable[[], Any]) -> Any:

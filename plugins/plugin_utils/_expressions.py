@@ -43,6 +43,8 @@ from ._inventory import variables_of
 _Ask = Callable[[Any, HostVars], Any]
 _NO_RESULT = object()  # of an expression that failed, or is omitted
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
+# Filters that give the characters of a text; `first` can be meant.
+_OF_LISTS = ("| list", "| map", "| reject", "| select")
 # Variables of each host with a name, beside those of new hosts.
 _MAGIC = frozenset({"group_names", "inventory_hostname", "inventory_hostname_short"})
 _UNKNOWN = (
@@ -60,9 +62,10 @@ class Expressions(BaseInventoryPlugin, Constructable):
     """The expressions of an inventory file.
 
     It is not a second inventory plugin: Ansible's helpers are methods of these base classes.
-    ``fields`` has the variable of each field of the API. ``composition`` is the one that has been
-    applied.
+    ``fields`` has the variable of each field of the API.
     """
+
+    composition: Composition  # that has been applied
 
     def __init__(
         self,
@@ -78,7 +81,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
         compile_once(templar)
         self._fields = fields
         self._hints = Hints(get_option, fields, extra_vars.keys() - self._vars.keys())
-        self.composition = Composition([], GroupTree(()), set(), _MAGIC)
         # For each expression that failed: the host, as people know it, and the error, by its id.
         self._failures: dict[Expression, dict[str, tuple[str, str]]] = defaultdict(dict)
         # By option, in the order in which failures are reported.
@@ -183,7 +185,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
             host = composed.host
             host.variables = combine_vars(host.variables, composed.variables)
             host.groups += composed.groups
-            host.replaced = composed.replaced
             self._note_failures(composed)
 
     def _note_failures(self, unnamed: UnnamedHost) -> None:
@@ -261,8 +262,10 @@ class Expressions(BaseInventoryPlugin, Constructable):
         shown = {name: name for name in expression.names - known}
         texts = self._hints.texts.difference(composed, self._vars)
         for variable, key in expression.taken():
-            if key.isidentifier() and variable in texts:
+            if variable in texts and key.isidentifier():
                 shown[f"{variable}.{key}"] = ""
+            if variable in texts and key.endswith(_OF_LISTS):
+                shown[f"{variable} {key}"] = ""
         # Otherwise, a name can be an extra var of another run.
         is_certain = is_address(expression) or not self.get_option("use_extra_vars")
         for text, name in sorted(shown.items()):
@@ -275,7 +278,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             value = self._try(expression, composed, self._compose)
             if value is not _NO_RESULT:
                 composed.variables[expression.entry] = value
-        composed.replaced = replace_addresses(composed.host, composed.variables)
+        composed.host.replaced = replace_addresses(composed.host, composed.variables)
         composed.seen = combine_vars(composed.seen, composed.variables)
         groups = []
         for expression in self._of["groups"]:  # nor do these

@@ -47,8 +47,9 @@ _looks_like_text = re.compile(
 _begins_with_tag = re.compile(r"(?i)(?:tags?|labels?)[:.]").match  # tag:Name
 asks_for_tags = re.compile(r"(?i)(?:\b|_)(?:tags?|labels)(?:_|\b)").search
 _types_of_condition = re.compile(r"Conditional result .* of type '(\w+)'").findall
+# Not for filters: a form would keep for some people what it leaves out for others.
 _FORMS_OF_NAMES = {
-    **dict.fromkeys(_CONDITIONS, "'web' in {}"),
+    "groups": "'web' in {}",
     **dict.fromkeys(("compose", "keyed_groups"), "{}.split('-')[0]"),
     "hostnames": "{}",
 }
@@ -62,7 +63,7 @@ _FORMS_OF_CONDITIONS = {
 class Mistake(NamedTuple):
     """An expression that fails, or that gives all hosts the same result.
 
-    ``name`` is undefined, if that is the reason; ``is_known``: not for all hosts.
+    ``name`` is undefined, if that is the reason; ``is_known``: some hosts have it.
     """
 
     label: str
@@ -187,8 +188,9 @@ class Hints:
         is_selector = expression.whole is None and _begins_with_tag(source)
         if is_selector or asks_for_tags(mistake.name):
             text = "the API has no tags: use the name"
-            if "name" in self._fields and not is_constant:
-                text += f", as in {_FORMS_OF_NAMES[option].format(self._fields['name'])}"
+            form = _FORMS_OF_NAMES.get(option)
+            if form and "name" in self._fields and not is_constant:
+                text += f", as in {form.format(self._fields['name'])}"
         is_field = source.startswith(self._prefix or _DEFAULT_PREFIX)
         if is_constant and _looks_like_text(source) and not is_field:
             quoted = json.dumps(f"'{source}'", ensure_ascii=False)

@@ -88,10 +88,8 @@ def hosts_from(
     """
     hosts = []
     for server in servers:
-        variables = {}
-        for key, value in server.fields.items():
-            if key in fields:
-                variables[fields[key]] = mark(value)
+        given = server.fields.items()
+        variables = {fields[key]: mark(value) for key, value in given if key in fields}
         address = server.text("ipv4")
         is_usable = has_loopback or not address.startswith("127.")
         if not (is_usable and _is_unicast_ipv4(address)):

@@ -96,6 +96,8 @@ class NameRules(NamedTuple):
     def candidates(self, server: Server, preferences: Sequence[str]) -> Iterator[str]:
         """Yield the preferences, the first one with the id, and the id; empty if not usable.
 
+        An empty text takes part in its round, so that all servers propose the same preference.
+
         For example, those of srv_1 with the preferences "", "all" and "www" are "", "", "www",
         "all_srv_1" and "srv_1".
         """

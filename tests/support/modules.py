@@ -18,8 +18,19 @@ import pytest
 import yaml
 from ansible.module_utils import basic
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _options
 from sandbox import Sandbox
 from sandbox.account import SERVER
+
+TOKEN = "secret-t0ken"
+
+
+def connection_to(base_url: str, api_token: str = TOKEN, **changes: Any) -> _options.Connection:
+    """Return a connection with the defaults of all options, and with these changes."""
+    written = {"base_url": base_url, "api_token": api_token}
+    options = _options.resolve_options(written, _options.RULES)
+    return _options.connection_from(options, "2.21.0")._replace(**changes)
+
 
 MODULES = "ansible_collections.server_management.cloud.plugins.modules"
 # The options that a module requires, apart from the connection.

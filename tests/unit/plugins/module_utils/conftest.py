@@ -24,13 +24,11 @@ class Reader:
         self.shown = ""
 
     def __call__(self, sandbox, base_url="", **options):
-        from ansible_collections.server_management.cloud.plugins.module_utils import (
-            _client,
-            _options,
-        )
+        from ansible_collections.server_management.cloud.plugins.module_utils import _client
+        from support.modules import connection_to
 
         options = {"api_token": sandbox.token, "retries": 0, "timeout": 10.0, **options}
-        connection = _options.Connection(f"{base_url or sandbox.url}/api/v1", **options)
+        connection = connection_to(base_url or sandbox.url, **options)
         self.client = _client.Client(connection, self._report)
         return self.client.list_servers()
 

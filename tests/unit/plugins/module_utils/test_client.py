@@ -19,9 +19,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     StatusError,
     Unreachable,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from sandbox import Fault, Sandbox
 from support.fixtures import SERVERS
+from support.modules import connection_to
 
 TRANSIENT = yaml.safe_load("""
 - {status: 429}
@@ -150,7 +150,7 @@ def test_the_token_is_not_logged(read, sandbox, caplog):
     caplog.set_level(logging.DEBUG)
     read(sandbox)
     assert sandbox.token not in caplog.text
-    assert sandbox.token not in repr(Connection("http://127.0.0.1/api/v1", sandbox.token))
+    assert sandbox.token not in repr(connection_to("http://127.0.0.1", sandbox.token))
 
 
 QUOTED = yaml.safe_load("""

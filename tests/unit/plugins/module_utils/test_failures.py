@@ -19,7 +19,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._http impo
     CLOSED,
     transport_error,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from support.modules import connection_to
 
 MISMATCH = ssl.SSLCertVerificationError(1, "certificate verify failed")
 MISMATCH.verify_message = "IP address mismatch."
@@ -142,7 +142,8 @@ TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
 def error_of(status, body=b"", headers=None, token=TOKEN):
     """Return the error for a response."""
     response = _request.Response(status, headers or {}, "https://h/things", "", body)
-    connection = Connection("https://h", token, "api_token_file", "/token")
+    source = {"token_source": "api_token_file", "token_path": "/token"}
+    connection = connection_to("https://h", **source)._replace(api_token=token)
     return _failures.status_error(response, REQUEST, connection)
 
 

@@ -26,14 +26,14 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     Unreachable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._http import CLOSED
-from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._request import Request
 from sandbox import Fault
+from support.modules import connection_to
 
 
 def send(url, limit=2**20, request=_operations.LIST_SERVERS, **options):
     """Send one request."""
-    connection = Connection(f"{url}/api/v1", "sandbox-token", **options)
+    connection = connection_to(url, "sandbox-token", **options)
     with closing(_http.Http(connection, print)) as sender:  # pytest shows it if the test fails
         return sender.send(request, limit)
 

@@ -43,9 +43,9 @@ def refusal(written, folder=""):
 
 def test_the_defaults_make_a_connection():
     connection = connect({"api_token": TOKEN})
-    agent = f"server_management.cloud/{_options.VERSION} ansible/2.21.0"
-    assert connection == _options.Connection(f"{URL}/api/v1", TOKEN, user_agent=agent)
-    assert connection.root_url == URL
+    assert (connection.base_url, connection.root_url) == (f"{URL}/api/v1", URL)
+    assert (connection.api_token, connection.verify) == (TOKEN, True)
+    assert connection.user_agent == f"server_management.cloud/{_options.VERSION} ansible/2.21.0"
 
 
 WRITTEN = yaml.safe_load("""

@@ -12,10 +12,10 @@ from ansible.errors import AnsibleError
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Listing, Server
-from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _cache
+from support.modules import connection_to
 
-CONNECTION = Connection("https://h/api/v1", "secret-t0ken")
+CONNECTION = connection_to("https://h")
 NOW = 1e9  # the time of all tests, in seconds
 SERVERS = [Server("{{ é", {"id": "{{ é", "later": {"": [None, 10**30, -0.5]}})]
 FETCHED = Listing(SERVERS, "from https://h")

@@ -16,10 +16,10 @@ from ansible.plugins.loader import inventory_loader
 from ansible.template import Templar
 from yaml import Mark, MarkedYAMLError
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _options
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _config
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import SINCE_2_19
 from support.expressions import message_of
+from support.modules import connection_to
 
 PLUGIN = "server_management.cloud.servers"
 DEFINITIONS = inventory_loader.get(PLUGIN).option_definitions
@@ -252,7 +252,8 @@ def test_a_file_can_be_encrypted_as_a_whole(read_file):
 
 
 def warnings_about_token(path, folder):
-    connection = _options.Connection("https://h/api/v1", "sekret", "api_token_file", path)
+    source = {"token_source": "api_token_file", "token_path": path}
+    connection = connection_to("https://h", **source)
     warnings = []
     _config.check_token_file(connection, [str(folder)], warnings.append)
     return warnings

@@ -249,6 +249,8 @@ def test_other_braces_are_not_reported():
 
 # Each expression with the name, and the hint, or what distinguishes it.
 UNKNOWN = yaml.safe_load("""
+- [{groups: {a: "'k3s' in (server_management_name | list)"}},
+   'groups: a (server_management_name | list)']
 # Variables of other plugins, also with their prefix.
 - - compose: {ansible_host: proxmox_ipconfig0.ip | default(ansible_host)}
   - "result: compose: ansible_host (proxmox_ipconfig0) (the address is the API's ipv4 already: "
