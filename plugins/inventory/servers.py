@@ -159,7 +159,7 @@ options:
     description:
       - The number of seconds beyond O(cache_timeout) during which the last good listing can be used
         while the API is unreachable, throttles requests or fails. A warning contains its age.
-      - It is never used after a rejected token, a refused request or a malformed response.
+      - It is never used after HTTP 401 or 403, or a malformed response.
       - Requires O(cache=true), and another O(cache_timeout) than V(0).
     type: int
     default: 0

@@ -108,7 +108,7 @@ report:
       type: int
       sample: 12
     has_more:
-      description: The value of C(has_more) in the last response, or null without one.
+      description: The value of C(has_more) in the last page that was received, or null without one.
       returned: always
       type: bool
       sample: false

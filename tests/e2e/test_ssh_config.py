@@ -195,6 +195,21 @@ def test_a_file_is_kept_for_a_reason(config, source, hosts, options, arguments, 
     failed.shows(reason.format(path=source.file(**options)))
 
 
+def test_a_host_that_has_lost_its_address_is_kept(config, source):
+    static = ("-i", "web-9,", "-e", "ssh_config_inventory=x ssh_config_group=all")
+    write(source, *static, "-e", "ansible_host=192.0.2.9").ok()
+    assert "web-9" in names_in(config)
+    fails_and_keeps(config, source, *static).shows("web-9 would disappear from")
+
+
+def test_variables_in_the_path_are_expanded(config, source, runner):
+    config.parent.mkdir(parents=True)
+    config.write_text("mine")
+    runner.environment["NAME"] = config.name
+    place = f"ssh_config_file={config.parent}/$NAME"
+    fails_and_keeps(config, source, "-e", place).shows("was not written by this playbook")
+
+
 @pytest.mark.parametrize("place", ["environment", "ansible.cfg"])
 def test_all_hosts_disappear_if_it_is_confirmed(place, config, source, runner, sandbox):
     if place == "environment":  # as the message says

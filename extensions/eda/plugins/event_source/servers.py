@@ -33,8 +33,8 @@ description:
     any request, with an error that names it.
   - The token file is read at each poll, so a token can be rotated without a restart. A file that is
     missing or empty is a failure like any other.
-  - Retries and timeouts are as in the inventory plugin. Between two polls, C(Retry-After) is
-    honored up to one hour.
+  - Retries and timeouts are as in the inventory plugin. Between two polls, the source
+    waits as long as C(Retry-After) asks, but at most one hour.
   - Every text of an event consists of letters, digits, underscores, spaces and C(.:/@+,-). Each
     other character becomes an underscore, because ansible-rulebook passes events to playbooks as
     trusted variables, in which a template would run on the control node. A field whose name has
