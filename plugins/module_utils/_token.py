@@ -80,8 +80,9 @@ def read_file(
         with open(path, "rb") as file:
             return file.read()
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", "not a path")  # which has a null character
-    raise error_class(f"{label}: {reason.lower()}.", advice)
+        # A path with a null character has no strerror.
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise error_class(f"{label}: {reason.lower()}.", advice) from None
 
 
 def _is_like_a_path(given: str, path: str) -> bool:
