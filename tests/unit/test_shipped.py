@@ -70,6 +70,7 @@ def test_all_playbooks_do_the_same_with_tags_and_limits():
     for name in PLAYBOOKS:
         (play,) = read_yaml(f"playbooks/{name}.yml")
         assert play["tags"] == "always", name
+        assert play["gather_facts"] is False, name
         assert (play["hosts"] == "localhost") == (name != "set_up_server")
         for task in play["tasks"]:
             assert "tags" not in task, name
