@@ -53,7 +53,8 @@ def pytest_configure(config):
     Runner.prints_results = True
     # Several sessions in one temporary folder would remove each other's.
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        sessions = tempfile.TemporaryDirectory(prefix="pytest_")
+        # What a test has started may still write there.
+        sessions = tempfile.TemporaryDirectory(prefix="pytest_", ignore_cleanup_errors=True)
         config.add_cleanup(sessions.cleanup)
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", sessions.name)
     if config.pluginmanager.hasplugin("ansible_pytest_collections"):

@@ -11,8 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 import yaml
-from ansible.plugins.loader import fragment_loader
-from ansible.utils.plugin_docs import get_docstring
 
 from ansible_collections.server_management.cloud.plugins.module_utils import (
     _models,
@@ -134,6 +132,10 @@ ways to request further pages:
 @lru_cache
 def documentation(path: str, kind: str = "module") -> dict[str, Any]:
     """Return a plugin's documentation with its fragments, and its return values beside it."""
+    # For the tests of module_utils, ansible-test hides these from the importing file.
+    from ansible.plugins.loader import fragment_loader
+    from ansible.utils.plugin_docs import get_docstring
+
     file = str(REPOSITORY / path)
     doc, _examples, returned, _metadata = get_docstring(file, fragment_loader, plugin_type=kind)
     return {**(returned or {}), **doc}
