@@ -11,20 +11,15 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 from collections.abc import Mapping
-from importlib import import_module, reload
+from importlib import import_module
 from multiprocessing import forkserver
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_PROGRAMS = {
-    "ansible": "ansible.cli.adhoc",
-    "ansible-inventory": "ansible.cli.inventory",
-    "ansible-playbook": "ansible.cli.playbook",
-}
+_PROGRAMS = ("ansible", "ansible-inventory", "ansible-playbook")
 # Settings that have an effect only while Python starts, or Ansible is imported.
 _READ_AT_START = ("PYTHON", "ANSIBLE_LOG_PATH")
 _GRACE = 5.0  # seconds
@@ -32,10 +27,10 @@ _GRACE = 5.0  # seconds
 
 def start(environment: Mapping[str, str]) -> None:
     """Start the process, with the environment that most commands have."""
-    # Most listings need requests. Without processes of xdist, pytest is the main module, which each
-    # fork imports.
-    _CONTEXT.set_forkserver_preload([*_PROGRAMS.values(), "requests", "pytest"])
-    with mock.patch.dict(os.environ, environment, clear=True):
+    # Without processes of xdist, pytest is the main module, which each fork imports.
+    _CONTEXT.set_forkserver_preload([__name__, f"{__package__}.forked", "pytest"])
+    tests = str(Path(__file__).parents[1])
+    with mock.patch.dict(os.environ, {**environment, "PYTHONPATH": tests}, clear=True):
         forkserver.ensure_running()
 
 
@@ -75,18 +70,6 @@ def run(
     return status, output, errors
 
 
-def _execute(
-    command: tuple[str, ...], environment: dict[str, str], folder: Path, files: list[Path]
-) -> None:
-    from ansible import constants
-
-    for number, path in enumerate(files):
-        opened = os.open(path, os.O_RDWR | os.O_CREAT)
-        os.dup2(opened, number)
-    os.environ.clear()
-    os.environ.update(environment)
-    os.chdir(folder)
-    sys.argv = list(command)
-    # Ansible reads its other settings from there.
-    reload(constants)
-    import_module(_PROGRAMS[command[0]]).main(command)
+def _execute(*arguments: object) -> None:
+    # Not at the top, since only the process that is forked may import Ansible with its settings.
+    import_module(f"{__package__}.forked").execute(*arguments)
