@@ -358,8 +358,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._token = str(written.get("api_token") or "").strip()
         options = resolve_written(written, definitions, os.path.dirname(os.path.abspath(path)))
         # Ansible resolves each option that is not given here. For those of the connection, it would
-        # fail at an empty variable, and at a missing base_url without the name of the file.
-        options.values["base_url"] = options.values["base_url"] or ""
+        # fail at an empty variable.
         self.set_options(var_options=self._vars, direct=options.values)
         check_options(self.get_option, options)
         return options

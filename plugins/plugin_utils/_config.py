@@ -52,9 +52,13 @@ _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUG
 _LINE_BREAKS = "\r\n"
 # What the documentation of an option does not have.
 _FURTHER_RULES = {
+    "base_url": {"default": ""},  # Ansible would not name the file without one
     "group_by": {"advice": "For other groups, use keyed_groups."},
     "hostvars_prefix": {"ends": _LINE_BREAKS},
+    **{option: {"type": "raw"} for option in EXPRESSION_OPTIONS},  # with checks of their own
 }
+# For these, null is an empty value, and an error. For the others, it is as if it was not written.
+_NEVER_NULL = ("api_token", "api_token_file", *SELECTING_OPTIONS)
 # The others could show the value in a message.
 _MAY_BE_ENCRYPTED = ("base_url", "api_token", "api_token_file", "ca_path", "cache_connection")
 _KEYED_GROUP = (
@@ -127,7 +131,7 @@ def load_content(loader: Any, path: str) -> Any:
 def read_written(
     content: Any, definitions: ByOption, templar: Any, extra_vars: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what the content of an inventory file has for each option, with templates rendered.
+    """Return the values that an inventory file gives to options, with templates rendered.
 
     Text is a list with commas if a list is expected, as for Ansible.
 
@@ -144,15 +148,16 @@ def read_written(
         problem = "a value contains itself."
         raise OptionError(problem, "Remove the alias (*) that is inside its anchor.") from None
     templar.available_variables = extra_vars
-    written: dict[str, Any] = dict(without_origin(content))
-    for option, value in written.items():
+    written: dict[str, Any] = {}
+    for option, value in without_origin(content).items():
+        if value is None and option not in _NEVER_NULL:
+            continue
+        written[option] = value
         if option in EXPRESSION_OPTIONS:
             continue
         written[option] = rendered = _render(option, value, templar)
         if isinstance(rendered, str) and definitions[option].get("type") == "list":
             written[option] = [unquote(entry.strip()) for entry in rendered.split(",")]
-        if rendered is None and option in SELECTING_OPTIONS:
-            written[option] = []  # an error later
     for entry in _keyed_groups(written):
         _render_keyed_group(entry, templar)
     return written
@@ -161,7 +166,7 @@ def read_written(
 def _render_keyed_group(entry: dict[str, Any], templar: Any) -> None:
     """Render what is the same for all hosts in an entry of keyed_groups."""
     for key in ("prefix", "separator", "default_value"):
-        if key not in entry:
+        if entry.get(key) is None:
             continue
         value = _render(f"keyed_groups: {key}", entry[key], templar)
         if isinstance(value, str):
@@ -224,12 +229,10 @@ def _keyed_groups(options: ByOption) -> list[dict[str, Any]]:
 
 
 def _render(option: str, value: Any, templar: Any) -> Any:
-    """Return the value of an option; an empty text for a template whose result is null.
+    """Return the value of an option; an empty text for null, also as the result of a template.
 
     That option is not replaced by its default or by the environment.
     """
-    if value is None:
-        return None
     try:
         # Before ansible-core 2.19, templar.template(value) does not decrypt a vault value.
         result = str(value) if is_encrypted(value) else templar.template(value)
@@ -249,23 +252,19 @@ def _render(option: str, value: Any, templar: Any) -> Any:
 
 
 def resolve_written(written: ByOption, definitions: ByOption, folder: str) -> Options:
-    """Return the value of each option that the file has, and of each option of the connection.
+    """Return the value of each option that the file gives, and of each option of the connection.
 
-    Ansible resolves the others, among them those that are null.
+    Ansible resolves the others.
     """
-    prefix = written.get("hostvars_prefix")
-    if prefix is None:
-        prefix = definitions["hostvars_prefix"]["default"]
-    values = dict(written)
     rules = dict(RULES)
-    for option, value in written.items():
-        if value is None or option in RULES:
-            continue
+    for option in ("base_url", "hostvars_prefix", *written):
         rules[option] = {**definitions[option], **_FURTHER_RULES.get(option, {})}
+    options = resolve_options(written, rules, folder)
+    values = options.values
+    for option in written:
         if option in EXPRESSION_OPTIONS:
-            values[option] = check_entries(option, value, str(prefix).strip())
-            rules[option] = {"type": "raw"}
-    return resolve_options(values, rules, folder)
+            values[option] = check_entries(option, values[option], values["hostvars_prefix"])
+    return options
 
 
 def check_options(get_option: GetOption, options: Options) -> None:

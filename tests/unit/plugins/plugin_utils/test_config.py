@@ -138,9 +138,10 @@ RENDERED = yaml.safe_load(r"""
 - ["timeout: '{{ none }}'", {timeout: ''}]
 - ['timeout: 5', {timeout: 5}]
 - ["timeout: [a, '{{ token }}']", {timeout: [a, of extra vars]}]
-- ['timeout:', {timeout: null}]
+- ["timeout:\nfilters:\ncompose:", {}]  # Ansible resolves them
+- ['api_token:', {api_token: ''}]  # refused later
 - ["group_by: \"'region', 'plan'\"", {group_by: [region, plan]}]
-- ['statuses:', {statuses: []}]
+- ['statuses:', {statuses: ['']}]  # refused later
 - ["compose: ['{{ token }}']", {compose: ['{{ token }}']}]
 - ["groups: ['{{ token }}']", {groups: ['{{ token }}']}]
 - ["hostnames: ['{{ token }}']", {hostnames: ['{{ token }}']}]
