@@ -307,7 +307,7 @@ from ..plugin_utils._hosts import (
     variable_names,
     warn_of_faults,
 )
-from ..plugin_utils._inventory import ExistingHosts, add_hosts
+from ..plugin_utils._inventory import add_hosts, obstacle
 from ..plugin_utils._names import KEYED_GROUPS, VARIABLE_FILES, NameRules, Naming, assign_names
 
 if TYPE_CHECKING:
@@ -374,9 +374,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts = self._select(listing, connection)
         group_hosts(hosts, safe_group_name(get_option("group")), get_option("group_by"))
         addresses = {host.server.id: host.address for host in hosts}
-        existing = ExistingHosts(inventory.hosts, connection.root_url, addresses)
+        obstacle_to = partial(obstacle, inventory.hosts, connection.root_url, addresses)
         files = (*VARIABLE_FILES, *variable_files())
-        rules = NameRules(groups, prefixes, inventory.hosts, existing.obstacle, files)
+        rules = NameRules(groups, prefixes, inventory.hosts, obstacle_to, files)
         naming = self._name_and_compose(hosts, rules)
         self._report_hosts(listing, hosts, naming)
         self._add(hosts, connection.root_url)
