@@ -387,7 +387,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if connection.token_path:
             source += f" {shown_path(connection.token_path)}"
             check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
-        self._show(_DETAILS, f"token: {source}")
+        self._show(f"token: {source}", _DETAILS)
 
     def _list(self, connection: Connection, use_cache: bool) -> Listing:
         """Return all servers of the account, from a fresh cache entry if that is allowed.
@@ -399,7 +399,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if self.get_option("cache"):
             from ..plugin_utils._cache import open_entry
 
-            entry = open_entry(self, connection, self._warn, partial(self._show, _DETAILS))
+            entry = open_entry(
+                self, connection, self._warn, partial(self._show, verbosity=_DETAILS)
+            )
         listing = entry.listing(fetch, use_cache) if entry else fetch()
         check_min_servers(listing.servers, self.get_option("min_servers"))
         if entry:
@@ -428,10 +430,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if unknown and self.get_option("strict"):
                 raise OptionError(unknown[0])
             servers = select(account, wanted)
-            report = partial(self._show, 1) if servers else self._warn
+            report = self._show if servers else self._warn
             for message in explain(account, wanted):
                 report(message)
-        fields = variable_names(servers, self.get_option("hostvars_prefix"), partial(self._show, 1))
+        fields = variable_names(servers, self.get_option("hostvars_prefix"), self._show)
         hosts = hosts_from(servers, fields, is_loopback(connection.base_url))
         if any(map(self.get_option, EXPRESSION_OPTIONS)):
             # Only if needed: Ansible compiles collections at each start.
@@ -447,7 +449,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 values = describe_values(account, self._expressions.filtered_fields())
                 found = "; ".join([count, *values])
                 self._warn(f"filters: no host is left; the account has {found}; -vvv shows why.")
-        self._show(1, f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}")
+        self._show(f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}")
         least = self.get_option("min_hosts")
         if len(hosts) < least:
             raise OptionError(
@@ -509,7 +511,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 line = f"{server.label} is left out by {self._leaves_out(server)}"
             if server.id in naming.reasons:
                 line += f", because {naming.reasons[server.id]}"
-            self._show(_EACH_SERVER, line)
+            self._show(line, _EACH_SERVER)
 
     def _leaves_out(self, server: Server) -> str:
         """Return the first option that does not select a server, or the filter that excludes it."""
@@ -529,7 +531,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         inventory.add_group(safe_group_name(self.get_option("group")))  # also without hosts
         if merged:
             count = count_of(len(merged), "host")
-            self._show(1, f"merged with {count} of other sources: {summarise(merged)}")
+            self._show(f"merged with {count} of other sources: {summarise(merged)}")
 
     def _complain(self, problem: str) -> None:
         """Warn of a problem that is an error with strict."""
@@ -545,9 +547,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if level == "warning":
             self._warn(text)
         else:
-            self._show(_DETAILS if level == "trace" else 0, text)
+            self._show(text, _DETAILS if level == "trace" else 0)
 
-    def _show(self, verbosity: int, text: str) -> None:
+    def _show(self, text: str, verbosity: int = 1) -> None:
         """Show a line at this verbosity, always on standard error."""
         if self.display.verbosity >= verbosity:
             self.display.display(self._line(text), stderr=True)
