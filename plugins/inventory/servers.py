@@ -367,7 +367,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Prepare all hosts and groups, then add them; adding can't fail."""
         get_option = self.get_option
         inventory = self.inventory
-        self._check_token_file(connection)
+        self._show(f"token: {connection.token_label}", _DETAILS)
+        if connection.token_path:
+            check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
         # Before anything is requested: a group of the file may have a name that it can't have.
         groups, prefixes = reserved_names(get_option, inventory, self._warn)
         listing = self._list(connection, use_cache)
@@ -380,14 +382,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         naming = self._name_and_compose(hosts, rules)
         self._report_hosts(listing, hosts, naming)
         self._add(hosts, connection.root_url)
-
-    def _check_token_file(self, connection: Connection) -> None:
-        """Show where the token is from, and warn if Ansible reads that file as a source."""
-        source = connection.token_source
-        if connection.token_path:
-            source += f" {shown_path(connection.token_path)}"
-            check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
-        self._show(f"token: {source}", _DETAILS)
 
     def _list(self, connection: Connection, use_cache: bool) -> Listing:
         """Return all servers of the account, from a fresh cache entry if that is allowed.

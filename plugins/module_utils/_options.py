@@ -77,13 +77,13 @@ class Connection(NamedTuple):
     """Checked values of the connection options, with no Ansible in them.
 
     ``base_url`` ends in /api/v1; ``verify`` is requests' (a flag, or the path of a CA bundle);
-    ``timeout`` is in seconds; ``token_source`` is the option or variable that the token is from,
-    and ``token_path`` the file that it names, if any.
+    ``timeout`` is in seconds; ``token_label`` names for a message where the token is from, and
+    ``token_path`` is its file, if any.
     """
 
     base_url: str
     api_token: str
-    token_source: str
+    token_label: str
     token_path: str
     verify: bool | str
     timeout: float
@@ -100,13 +100,6 @@ class Connection(NamedTuple):
     def root_url(self) -> str:
         """The URL without /api/v1, as users write it."""
         return self.base_url.removesuffix("/api/v1")
-
-    @property
-    def token_label(self) -> str:
-        """Where the token is from, for a message: the option or variable, with any path."""
-        if self.token_path:
-            return f"{self.token_source} ({visible(self.token_path)})"
-        return self.token_source
 
 
 def resolve_options(written: Mapping[Any, Any], rules: Rules, folder: str = "") -> Options:
@@ -160,7 +153,7 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
             "http(s)://host[:port][/prefix].",
         )
     base_url = normalize_base_url(values["base_url"])
-    token, token_source, token_path = _token(options, places)
+    token, token_label, token_path = _token(options, places)
     register(token)
     verify = values["validate_certs"]
     if values["ca_path"]:
@@ -169,7 +162,7 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
     return Connection(
         base_url=base_url,
         api_token=token,
-        token_source=token_source,
+        token_label=token_label,
         token_path=token_path,
         verify=verify,
         # Above about 2,147,483 s, the milliseconds of a socket's timeout overflow.
@@ -183,7 +176,7 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
 
 
 def _token(options: Options, places: str) -> tuple[str, str, str]:
-    """Return the token, the option or variable that it is from, and the path of any file.
+    """Return the token, where it is from (an option or a variable, with any path), and the path.
 
     A token of the environment is used only if neither of its options is written.
     """
@@ -211,7 +204,8 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
     path = options.path(option)
     if option == "api_token":
         return token_in_text(source, values[option], path), source, ""
-    return token_in_file(source, values[option], path), source, path
+    label = f"{source} ({visible(path)})"
+    return token_in_file(source, values[option], path), label, path
 
 
 def is_empty(option: str, purpose: str = "to use the default") -> OptionError:

@@ -253,7 +253,7 @@ def test_a_file_can_be_encrypted_as_a_whole(read_file):
 
 
 def warnings_about_token(path, folder):
-    source = {"token_source": "api_token_file", "token_path": path}
+    source = {"token_label": f"api_token_file ({path})", "token_path": path}
     connection = connection_to("https://h", **source)
     warnings = []
     _config.check_token_file(connection, [str(folder)], warnings.append)
