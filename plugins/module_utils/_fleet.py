@@ -7,14 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from ._errors import OptionError
-from ._models import DECLARED_FIELDS, Server
+from ._models import DECLARED_FIELDS, Record, Server
 from ._text import as_word, summarise
 
-# An object of JSON: the result, or a part of it.
-Record = dict[str, Any]
 # What is declared for one server, by field.
 Entry = Mapping[str, str]
 

@@ -13,7 +13,7 @@ from ansible.module_utils.basic import AnsibleModule, _load_params
 
 from ._client import Client, Level
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive
-from ._models import FIELDS, Server, describe_unusable
+from ._models import FIELDS, Record, Server, describe_unusable
 from ._options import RULES, Connection, connection_from, is_empty, resolve_options
 from ._text import SECRET_LENGTH, Show
 
@@ -26,9 +26,6 @@ _WHOLE_ACCOUNT = (
     "Set pagination to last_id if the API can list the servers after an id. This module must see "
     "the whole account, so it ignores allow_partial."
 )
-
-# What a task returns, by the names of the documentation.
-Result = dict[str, Any]
 
 
 class Task(NamedTuple):
@@ -69,7 +66,7 @@ class Task(NamedTuple):
             self.warn(message)
 
 
-def run(options: Mapping[str, Any], execute: Callable[[Task], Result], **rules: Any) -> None:
+def run(options: Mapping[str, Any], execute: Callable[[Task], Record], **rules: Any) -> None:
     """Check the task's options, call ``execute``, and pass its result to Ansible.
 
     ``options`` are those that the module adds to the connection's; ``rules`` are AnsibleModule's,
@@ -97,12 +94,12 @@ def run(options: Mapping[str, Any], execute: Callable[[Task], Result], **rules: 
     module.exit_json(**result)
 
 
-def failed_result(error: CloudError) -> Result:
+def failed_result(error: CloudError) -> Record:
     """Return the result of a task that fails."""
     message = str(error)
     if isinstance(error, MissingLibrary) and error.library == "requests":
         message += f" {_ON_CONTROL_NODE}"
-    result: Result = {
+    result: Record = {
         "changed": False,
         "msg": message,
         "error": error.as_result(),
