@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -140,10 +139,8 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
     """
     values = options.values
     timeout = values["timeout"]
-    if not (math.isfinite(timeout) and timeout > 0):
+    if not timeout > 0:  # false for NaN, too
         raise OptionError(f"timeout: must be a number of seconds greater than 0, but is {timeout}.")
-    if values["retries"] < 0:
-        raise OptionError(f"retries: must be 0 or more, but is {values['retries']}.")
     if not values["pagination_parameter"]:
         raise is_empty("pagination_parameter")
     if not values["base_url"]:
@@ -217,11 +214,6 @@ def is_empty(option: str, purpose: str = "to use the default") -> OptionError:
 def _bundle(path: str) -> str:
     """Return the path of the file with certificates, after a check."""
     label = f"ca_path: {visible(path)}"
-    if os.path.isdir(path):
-        raise OptionError(
-            f"{label}: is a directory.",
-            "Set it to one file with all certificates, which `cat DIRECTORY/*.pem > FILE` makes.",
-        )
     if b"CERTIFICATE-----" not in read_file(label, path):
         raise OptionError(
             f"{label}: the file has no certificate in PEM format (-----BEGIN CERTIFICATE-----).",

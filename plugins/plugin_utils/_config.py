@@ -289,10 +289,7 @@ def _check_cache_timeout(get_option: GetOption, is_written: bool) -> None:
 
     For Ansible's cache plugins, 0 means without a limit, and people use it for "no cache".
     """
-    timeout = get_option("cache_timeout")
-    if timeout < 0:
-        raise OptionError("cache_timeout: must be 0 or more.")
-    if timeout > 0:
+    if get_option("cache_timeout"):
         return
     if get_option("stale_cache_timeout"):
         raise OptionError(

@@ -73,8 +73,8 @@ def test_a_token_of_the_environment_is_masked_in_messages(sandbox, monkeypatch):
 @pytest.mark.parametrize("module", ALL)
 def test_each_module_checks_the_connection_before_any_request(sandbox, module):
     options = REQUIRED.get(module, {})
-    message = refusal(module, sandbox, retries=-1, **options)
-    assert message.startswith("retries: ")
+    message = refusal(module, sandbox, timeout=0, **options)
+    assert message.startswith("timeout: ")
 
 
 @pytest.mark.parametrize("options", [{}, {"base_url": "https://api.example.com"}])
@@ -84,9 +84,9 @@ def test_a_missing_option_is_named_with_the_places_where_it_can_be_set(options):
 
 
 def test_an_option_that_is_not_written_is_read_from_the_environment(sandbox, monkeypatch):
-    monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", "-5")
-    assert refusal("server_info", sandbox).startswith("retries: ")
-    assert not run("server_info", sandbox, retries=0).failed
+    monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "0")
+    assert refusal("server_info", sandbox).startswith("timeout: ")
+    assert not run("server_info", sandbox, timeout=30).failed
 
 
 def test_a_missing_requests_names_the_python_of_the_control_node():

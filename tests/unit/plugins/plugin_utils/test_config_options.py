@@ -149,7 +149,6 @@ UNUSABLE = yaml.safe_load("""
   - 'cache_timeout: is 0 in ansible.cfg (there also as fact_caching_timeout) or in the environment,
      so that an entry of the cache never expires. Write cache_timeout in this file: 1 asks the API
      at each run, 0 never expires.'
-- [{cache: true, cache_timeout: -1}, 'cache_timeout: must be 0 or more.']
 """)
 
 
