@@ -194,12 +194,12 @@ def _check_content(content: Mapping[Any, Any], definitions: ByOption) -> None:
         place = _encrypted_in(value)  # follows all aliases
         if place is None or option in _MAY_BE_ENCRYPTED:
             continue
-        if option not in EXPRESSION_OPTIONS:
-            advice = "Write it as it is."
-            raise OptionError(f"{option}: must not be an encrypted value.", advice)
         label = one_line(f"{option}: {place}") if place else option
-        advice = "Put it into a file in group_vars or host_vars."
-        raise OptionError(f"{label}: an encrypted value is not an expression.", advice)
+        raise OptionError(
+            f"{label}: must not be an encrypted value.",
+            "Put secrets into a file in group_vars or host_vars, and write other values as they "
+            "are.",
+        )
 
 
 def _encrypted_in(value: Any) -> str | None:
