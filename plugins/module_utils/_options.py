@@ -115,18 +115,16 @@ def resolve_options(written: Mapping[Any, Any], rules: Rules, folder: str = "") 
     for option, rule in rules.items():
         value = written.get(option)
         source = option
-        label = option
         if value is None and option in _TOKEN_OPTIONS and option in written:
             value = ""
         if value is None and option in VARIABLES:
             source = VARIABLES[option]
-            label = f"{option} ({source})"
             value = os.environ.get(source, "").strip() or None
         if value is None:
             source = ""
             value = rule.get("default")
         else:
-            value = convert(label, value, rule)
+            value = convert(source, value, rule)
         options.values[option] = value
         options.sources[option] = source
     return options

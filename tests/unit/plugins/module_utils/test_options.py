@@ -81,7 +81,7 @@ def test_a_value_is_written_or_of_the_environment_or_the_default(
 
 def test_an_invalid_value_of_the_environment_names_its_variable(monkeypatch):
     monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "soon")
-    assert refusal({}).startswith("timeout (SERVER_MANAGEMENT_TIMEOUT): ")
+    assert refusal({}).startswith("SERVER_MANAGEMENT_TIMEOUT: ")
 
 
 CONVERTED = yaml.safe_load(r"""
