@@ -417,16 +417,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Return a host, without name and groups, for each server that the options keep."""
         account = listing.servers
         count = count_of(len(account), "server")
-        servers = account
         wanted = wanted_values(self.get_option)
-        if wanted:
-            unknown = explain_unknown(account, wanted)
-            if unknown and self.get_option("strict"):
-                raise OptionError(unknown[0])
-            servers = select(account, wanted)
-            report = self._show if servers else self._warn
-            for message in explain(account, wanted):
-                report(message)
+        unknown = explain_unknown(account, wanted)
+        if unknown and self.get_option("strict"):
+            raise OptionError(unknown[0])
+        servers = select(account, wanted)
+        report = self._show if servers else self._warn
+        for message in explain(account, wanted):
+            report(message)
         fields = variable_names(servers, self.get_option("hostvars_prefix"), self._show)
         hosts = hosts_from(servers, fields, is_loopback(connection.base_url))
         if any(map(self.get_option, EXPRESSION_OPTIONS)):
