@@ -114,8 +114,7 @@ def unusable_requests(error: Exception) -> MissingLibrary:
         missing.library = "requests"
         return missing
     return MissingLibrary(
-        "The Python library requests is installed, but can't be imported: "
-        f"{type(error).__name__}: {reason_of(error)}.",
+        f"The Python library requests is installed, but can't be imported: {reason_of(error)}.",
         f"Install it again where Ansible runs: {sys.executable} -m pip install --force-reinstall "
         "requests, or the system's package python3-requests.",
     )
