@@ -15,8 +15,6 @@ from ._text import as_word, summarise
 # What is declared for one server, by field.
 Entry = Mapping[str, str]
 
-_MAX_IDS = 20  # of servers with the same name, in a message
-
 
 def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[str, str]]:
     """Return the keys that each entry sets; raise OptionError at an empty value.
@@ -51,7 +49,7 @@ def compare(entries: Iterable[Entry], servers: Iterable[Server], allow_unexpecte
             declared[ids[0]] = entry
         else:
             result["ambiguous"].append({"name": name, "ids": ids})
-            shown = f"{len(ids)} servers ({summarise(ids, _MAX_IDS)})"
+            shown = f"{len(ids)} servers ({summarise(ids)})"
             lines.append((name, f"{as_word(name)} is the name of {shown}"))
             # Each of them is expected; another entry may declare more, by its id.
             for identifier in ids:
