@@ -278,26 +278,20 @@ def check_options(get_option: GetOption, options: Options) -> None:
     if not get_option("group"):
         raise is_empty("group")
     wanted_values(get_option)
-    if get_option("cache"):
-        _check_cache_timeout(get_option, options.is_written("cache_timeout"))
-    elif get_option("stale_cache_timeout"):
+    has_cache = get_option("cache")
+    is_stale_allowed = get_option("stale_cache_timeout")
+    if is_stale_allowed and not has_cache:
         raise OptionError("stale_cache_timeout: requires cache: true.")
-
-
-def _check_cache_timeout(get_option: GetOption, is_written: bool) -> None:
-    """Raise OptionError at a cache that never expires, unless the file itself says so alone.
-
-    For Ansible's cache plugins, 0 means without a limit, and people use it for "no cache".
-    """
-    if get_option("cache_timeout"):
+    if not has_cache or get_option("cache_timeout"):
         return
-    if get_option("stale_cache_timeout"):
+    # For Ansible's cache plugins, 0 means without a limit, and people use it for "no cache".
+    if is_stale_allowed:
         raise OptionError(
             "cache_timeout: with 0, an entry of the cache never expires, so that "
             "stale_cache_timeout has no effect.",
             "Set cache_timeout to 1 to ask the API at each run, or leave stale_cache_timeout out.",
         )
-    if not is_written:
+    if not options.is_written("cache_timeout"):
         raise OptionError(
             "cache_timeout: is 0 in ansible.cfg (there also as fact_caching_timeout) or in the "
             "environment, so that an entry of the cache never expires.",
