@@ -65,7 +65,6 @@ def compare(entries: Iterable[Entry], servers: Iterable[Server], allow_unexpecte
             result["unexpected"].append(server.fields)
             if not allow_unexpected:
                 lines.append((_name(server), f"{server.label} is not declared"))
-    result["ambiguous"].sort(key=lambda record: record["name"])
     result["report"] = [line for _key, line in sorted(lines)]
     result["in_sync"] = not lines
     return result

@@ -169,7 +169,7 @@ unexpected:
   elements: dict
   sample: [{id: srv_7d20c5b9e1, name: tmp-01, status: running, plan: small, region: eu-1}]
 ambiguous:
-  description: The declared names that several servers have, sorted.
+  description: The declared names that several servers have, in the order of their entries.
   returned: success
   type: list
   elements: dict
