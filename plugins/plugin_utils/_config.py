@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible.errors import AnsibleParserError, AnsibleUndefinedVariable
 from ansible.parsing.quoting import unquote
+from yaml import MarkedYAMLError
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
@@ -117,12 +118,11 @@ def load_content(loader: Any, path: str) -> Any:
     # Before ansible-core 2.19, also what PyYAML raises at a value such as !!bool x or !!int ''.
     except (AnsibleParserError, AttributeError, LookupError, ValueError) as error:
         mistake = error.__context__
-        mark = getattr(mistake, "problem_mark", None)
         problem = "invalid YAML: a value can't be read."
-        if mark:
+        if isinstance(mistake, MarkedYAMLError):
+            mark: Any = mistake.problem_mark
             # It can quote a text of the file, such as the name of an alias.
-            problem = str(getattr(mistake, "problem", ""))
-            kind = _quoted_text.sub(lambda quoted: quoted["sign"] or "…", problem)
+            kind = _quoted_text.sub(lambda quoted: quoted["sign"] or "…", str(mistake.problem))
             problem = f"invalid YAML in line {mark.line + 1}, column {mark.column + 1}: {kind}."
         advice = "Put text with special characters, such as `: ` or `{{`, in quotes."
         raise OptionError(problem, advice) from None
