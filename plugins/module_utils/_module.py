@@ -75,8 +75,6 @@ def run(options: Mapping[str, Any], execute: Callable[[Task], Record], **rules: 
     spec = {**RULES, **options}
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True, **rules)
     version = module.ansible_version
-    # Before ansible-core 2.22, a token of white space would mask all white space in messages.
-    module.no_log_values = {value for value in module.no_log_values if value.strip()}
     # In module.params, an option that is left out is null or has its default, too.
     given = _load_params()
     written = {option: module.params[option] for option in RULES if option in given}
