@@ -21,7 +21,6 @@ _ON_CONTROL_NODE = (
     "Or run the task on the control node, with `delegate_to: localhost`; if it is there already, "
     'set `ansible_python_interpreter: "{{ ansible_playbook_python }}"`.'
 )
-_PLACES = " in the task or in module_defaults"
 _WHOLE_ACCOUNT = (
     "Set pagination to last_id if the API can list the servers after an id. This module must see "
     "the whole account, so it ignores allow_partial."
@@ -81,7 +80,7 @@ def run(options: Mapping[str, Any], execute: Callable[[Task], Record], **rules: 
     try:
         params = {**module.params, **_stripped(module.params, options)}
         connection_options = resolve_options(written, RULES)
-        connection = connection_from(connection_options, version, places=_PLACES)
+        connection = connection_from(connection_options, version)
         # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
         if len(connection.api_token) >= SECRET_LENGTH:
             module.no_log_values.add(connection.api_token)

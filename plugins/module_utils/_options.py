@@ -130,11 +130,8 @@ def resolve_options(written: Mapping[Any, Any], rules: Rules, folder: str = "") 
     return options
 
 
-def connection_from(options: Options, ansible_version: str, places: str = "") -> Connection:
-    """Check the options that ``resolve_options`` returns; raise OptionError at the first bad one.
-
-    ``places`` names, for a message, where the user can write an option.
-    """
+def connection_from(options: Options, ansible_version: str) -> Connection:
+    """Check what ``resolve_options`` returns, and raise OptionError at the first bad option."""
     values = options.values
     timeout = values["timeout"]
     if not timeout > 0:  # false for NaN, too
@@ -144,11 +141,11 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
     if not values["base_url"]:
         raise OptionError(
             "base_url: an address is required.",
-            f"Set it{places}, or set {VARIABLES['base_url']} in the environment, to "
+            f"Set it, or set {VARIABLES['base_url']} in the environment, to "
             "http(s)://host[:port][/prefix].",
         )
     base_url = normalize_base_url(values["base_url"])
-    token, token_label, token_path = _token(options, places)
+    token, token_label, token_path = _token(options)
     register(token)
     verify = values["validate_certs"]
     if values["ca_path"]:
@@ -170,7 +167,7 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
     )
 
 
-def _token(options: Options, places: str) -> tuple[str, str, str]:
+def _token(options: Options) -> tuple[str, str, str]:
     """Return the token, where it is from (an option or a variable, with any path), and the path.
 
     A token of the environment is used only if neither of its options is written.
@@ -191,7 +188,7 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
             problem += f"; set, but empty: {', '.join(empty)}"
         raise OptionError(
             f"{problem}.",
-            f"Set it or api_token_file{places}, or one of the environment variables "
+            f"Set it or api_token_file, or one of the environment variables "
             f"{' and '.join(variables)}.",
         )
     option = usable[0]
