@@ -136,8 +136,6 @@ def connection_from(options: Options, ansible_version: str) -> Connection:
     timeout = values["timeout"]
     if not timeout > 0:  # false for NaN, too
         raise OptionError(f"timeout: must be a number of seconds greater than 0, but is {timeout}.")
-    if not values["pagination_parameter"]:
-        raise is_empty("pagination_parameter")
     if not values["base_url"]:
         raise OptionError(
             "base_url: an address is required.",

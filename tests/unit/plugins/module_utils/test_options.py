@@ -186,7 +186,6 @@ REFUSED = yaml.safe_load(r"""
 - [{timeout: 0}, 'timeout: must be a number of seconds greater than 0, but is 0.0.']
 - [{timeout: nan}, 'timeout: ']
 - [{pagination: link}, 'pagination: ']
-- [{pagination_parameter: ''}, 'pagination_parameter: ']
 - [{api_token: secret-t0ken, ca_path: nope.pem}, 'ca_path: nope.pem: no such file or directory.']
 - [{api_token: secret-t0ken, ca_path: /}, 'ca_path: /: is a directory.']
 """)
