@@ -107,12 +107,10 @@ def invalid_url(place: str) -> OptionError:
 def unusable_requests(error: Exception) -> MissingLibrary:
     """Make the error for an exception that the import of requests raised."""
     if isinstance(error, ModuleNotFoundError) and error.name == "requests":
-        missing = MissingLibrary(
+        return MissingLibrary(
             f"The Python library requests is not installed for {sys.executable}.",
             f"Install it: {_how_to_install()}.",
         )
-        missing.library = "requests"
-        return missing
     return MissingLibrary(
         f"The Python library requests is installed, but can't be imported: {reason_of(error)}.",
         f"Install it again where Ansible runs: {sys.executable} -m pip install --force-reinstall "

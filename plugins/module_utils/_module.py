@@ -94,7 +94,7 @@ def run(options: Mapping[str, Any], execute: Callable[[Task], Record], **rules: 
 def failed_result(error: CloudError) -> Record:
     """Return the result of a task that fails."""
     message = str(error)
-    if isinstance(error, MissingLibrary) and error.library == "requests":
+    if isinstance(error, MissingLibrary):
         message += f" {_ON_CONTROL_NODE}"
     result: Record = {
         "changed": False,

@@ -89,10 +89,8 @@ def test_an_option_that_is_not_written_is_read_from_the_environment(sandbox, mon
     assert not run("server_info", sandbox, timeout=30).failed
 
 
-def test_a_missing_requests_names_the_python_of_the_control_node():
+def test_a_missing_library_names_the_python_of_the_control_node():
     error = MissingLibrary("It is not installed.", "Install it.")
-    assert failed_result(error)["msg"] == "It is not installed. Install it."
-    error.library = "requests"
     assert failed_result(error)["msg"] == (
         "It is not installed. Install it. Or run the task on the control node, with `delegate_to: "
         "localhost`; if it is there already, set `ansible_python_interpreter: "
