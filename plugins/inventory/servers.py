@@ -307,7 +307,7 @@ from ..plugin_utils._hosts import (
     variable_names,
     warn_of_faults,
 )
-from ..plugin_utils._inventory import ExistingHosts, add_hosts
+from ..plugin_utils._inventory import add_hosts, obstacle
 from ..plugin_utils._names import KEYED_GROUPS, VARIABLE_FILES, NameRules, Naming, assign_names
 
 if TYPE_CHECKING:
@@ -358,8 +358,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._token = str(written.get("api_token") or "").strip()
         options = resolve_written(written, definitions, os.path.dirname(os.path.abspath(path)))
         # Ansible resolves each option that is not given here. For those of the connection, it would
-        # fail at an empty variable, and at a missing base_url without the name of the file.
-        options.values["base_url"] = options.values["base_url"] or ""
+        # fail at an empty variable.
         self.set_options(var_options=self._vars, direct=options.values)
         check_options(self.get_option, options)
         return options
@@ -368,27 +367,21 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Prepare all hosts and groups, then add them; adding can't fail."""
         get_option = self.get_option
         inventory = self.inventory
-        self._check_token_file(connection)
+        self._show(f"token: {connection.token_label}", _DETAILS)
+        if connection.token_path:
+            check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
         # Before anything is requested: a group of the file may have a name that it can't have.
         groups, prefixes = reserved_names(get_option, inventory, self._warn)
         listing = self._list(connection, use_cache)
         hosts = self._select(listing, connection)
         group_hosts(hosts, safe_group_name(get_option("group")), get_option("group_by"))
         addresses = {host.server.id: host.address for host in hosts}
-        existing = ExistingHosts(inventory.hosts, connection.root_url, addresses)
+        obstacle_to = partial(obstacle, inventory.hosts, connection.root_url, addresses)
         files = (*VARIABLE_FILES, *variable_files())
-        rules = NameRules(groups, prefixes, inventory.hosts, existing.obstacle, files)
+        rules = NameRules(groups, prefixes, inventory.hosts, obstacle_to, files)
         naming = self._name_and_compose(hosts, rules)
         self._report_hosts(listing, hosts, naming)
         self._add(hosts, connection.root_url)
-
-    def _check_token_file(self, connection: Connection) -> None:
-        """Show where the token is from, and warn if Ansible reads that file as a source."""
-        source = connection.token_source
-        if connection.token_path:
-            source += f" {shown_path(connection.token_path)}"
-            check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
-        self._show(_DETAILS, f"token: {source}")
 
     def _list(self, connection: Connection, use_cache: bool) -> Listing:
         """Return all servers of the account, from a fresh cache entry if that is allowed.
@@ -400,7 +393,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if self.get_option("cache"):
             from ..plugin_utils._cache import open_entry
 
-            entry = open_entry(self, connection, self._warn, partial(self._show, _DETAILS))
+            entry = open_entry(
+                self, connection, self._warn, partial(self._show, verbosity=_DETAILS)
+            )
         listing = entry.listing(fetch, use_cache) if entry else fetch()
         check_min_servers(listing.servers, self.get_option("min_servers"))
         if entry:
@@ -422,17 +417,15 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Return a host, without name and groups, for each server that the options keep."""
         account = listing.servers
         count = count_of(len(account), "server")
-        servers = account
         wanted = wanted_values(self.get_option)
-        if wanted:
-            unknown = explain_unknown(account, wanted)
-            if unknown and self.get_option("strict"):
-                raise OptionError(unknown[0])
-            servers = select(account, wanted)
-            report = partial(self._show, 1) if servers else self._warn
-            for message in explain(account, wanted):
-                report(message)
-        fields = variable_names(servers, self.get_option("hostvars_prefix"), partial(self._show, 1))
+        unknown = explain_unknown(account, wanted)
+        if unknown and self.get_option("strict"):
+            raise OptionError(unknown[0])
+        servers = select(account, wanted)
+        report = self._show if servers else self._warn
+        for message in explain(account, wanted):
+            report(message)
+        fields = variable_names(servers, self.get_option("hostvars_prefix"), self._show)
         hosts = hosts_from(servers, fields, is_loopback(connection.base_url))
         if any(map(self.get_option, EXPRESSION_OPTIONS)):
             # Only if needed: Ansible compiles collections at each start.
@@ -448,7 +441,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 values = describe_values(account, self._expressions.filtered_fields())
                 found = "; ".join([count, *values])
                 self._warn(f"filters: no host is left; the account has {found}; -vvv shows why.")
-        self._show(1, f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}")
+        self._show(f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}")
         least = self.get_option("min_hosts")
         if len(hosts) < least:
             raise OptionError(
@@ -510,7 +503,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 line = f"{server.label} is left out by {self._leaves_out(server)}"
             if server.id in naming.reasons:
                 line += f", because {naming.reasons[server.id]}"
-            self._show(_EACH_SERVER, line)
+            self._show(line, _EACH_SERVER)
 
     def _leaves_out(self, server: Server) -> str:
         """Return the first option that does not select a server, or the filter that excludes it."""
@@ -530,7 +523,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         inventory.add_group(safe_group_name(self.get_option("group")))  # also without hosts
         if merged:
             count = count_of(len(merged), "host")
-            self._show(1, f"merged with {count} of other sources: {summarise(merged)}")
+            self._show(f"merged with {count} of other sources: {summarise(merged)}")
 
     def _complain(self, problem: str) -> None:
         """Warn of a problem that is an error with strict."""
@@ -546,9 +539,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if level == "warning":
             self._warn(text)
         else:
-            self._show(_DETAILS if level == "trace" else 0, text)
+            self._show(text, _DETAILS if level == "trace" else 0)
 
-    def _show(self, verbosity: int, text: str) -> None:
+    def _show(self, text: str, verbosity: int = 1) -> None:
         """Show a line at this verbosity, always on standard error."""
         if self.display.verbosity >= verbosity:
             self.display.display(self._line(text), stderr=True)

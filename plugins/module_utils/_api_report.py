@@ -13,20 +13,16 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import metadata
-from typing import Any
 from urllib.parse import parse_qsl
 
 from ._client import Client, Report
 from ._envelope import Page
 from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
-from ._models import FIELDS
+from ._models import FIELDS, Record
 from ._operations import LIST_SERVERS
 from ._options import VERSION, Connection
 from ._request import Response
 from ._text import excerpt, quoted, redact
-
-# An object of JSON: a server, or a part of the report.
-Record = dict[str, Any]
 
 _MAX_REQUESTS = 3
 _MAX_NAMES = 20  # of fields in the report

@@ -103,13 +103,9 @@ class TokenFileUnusable(OptionError):
 
 
 class MissingLibrary(CloudError):
-    """A Python library can't be used where Ansible runs.
-
-    ``library`` is "requests" if that is the one that is not installed.
-    """
+    """A Python library can't be used where Ansible runs."""
 
     code = "missing_library"
-    library = ""
 
 
 class NotYetLive(CloudError):

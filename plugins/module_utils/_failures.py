@@ -91,7 +91,7 @@ def no_socks(place: str) -> MissingLibrary:
     """Make the error for a SOCKS proxy without the library that requests needs for it."""
     return MissingLibrary(
         f"Cannot reach {place}: the Python library PySocks is not installed.",
-        f"Install it: {_how_to_install('PySocks', 'python3-socks')}, or use a proxy for HTTP.",
+        f"Install it for {sys.executable}, or use a proxy for HTTP.",
     )
 
 
@@ -107,36 +107,30 @@ def invalid_url(place: str) -> OptionError:
 def unusable_requests(error: Exception) -> MissingLibrary:
     """Make the error for an exception that the import of requests raised."""
     if isinstance(error, ModuleNotFoundError) and error.name == "requests":
-        missing = MissingLibrary(
+        return MissingLibrary(
             f"The Python library requests is not installed for {sys.executable}.",
-            f"Install it: {_how_to_install('requests', 'python3-requests')}.",
+            f"Install it: {_how_to_install()}.",
         )
-        missing.library = "requests"
-        return missing
     return MissingLibrary(
-        "The Python library requests is installed, but can't be imported: "
-        f"{type(error).__name__}: {reason_of(error)}.",
+        f"The Python library requests is installed, but can't be imported: {reason_of(error)}.",
         f"Install it again where Ansible runs: {sys.executable} -m pip install --force-reinstall "
         "requests, or the system's package python3-requests.",
     )
 
 
-def _how_to_install(library: str, package: str) -> str:
-    """Return the command that adds a library to this Python, by the place where it is installed.
-
-    ``package`` is the name of the library in Debian and Ubuntu.
-    """
+def _how_to_install() -> str:
+    """Return the command that installs requests, by the place where this Python is."""
     parent, name = os.path.split(sys.prefix)
     if parent.endswith("/pipx/venvs"):
-        return f"`pipx inject {name} {library}`"
+        return f"`pipx inject {name} requests`"
     if parent.endswith("/uv/tools"):
-        return f"`uv tool install --with {library} {name}`, with its other options --with, if any"
+        return f"`uv tool install --with requests {name}`, with its other options --with, if any"
     has_pip = importlib.util.find_spec("pip")
     if sys.prefix == sys.base_prefix:
         # With this file, pip refuses to install anything (PEP 668).
         marker = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
         if os.path.exists(marker) or not has_pip:
-            return f"the system's package {package} (`apt install {package}`)"
+            return "the system's package python3-requests (`apt install python3-requests`)"
     if has_pip:
-        return f"`{sys.executable} -m pip install {library}`"
-    return f"`uv pip install --python {sys.executable} {library}`"
+        return f"`{sys.executable} -m pip install requests`"
+    return f"`uv pip install --python {sys.executable} requests`"

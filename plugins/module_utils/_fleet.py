@@ -7,18 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from ._errors import OptionError
-from ._models import DECLARED_FIELDS, Server
+from ._models import DECLARED_FIELDS, Record, Server
 from ._text import as_word, summarise
 
-# An object of JSON: the result, or a part of it.
-Record = dict[str, Any]
 # What is declared for one server, by field.
 Entry = Mapping[str, str]
-
-_MAX_IDS = 20  # of servers with the same name, in a message
 
 
 def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[str, str]]:
@@ -54,7 +49,7 @@ def compare(entries: Iterable[Entry], servers: Iterable[Server], allow_unexpecte
             declared[ids[0]] = entry
         else:
             result["ambiguous"].append({"name": name, "ids": ids})
-            shown = f"{len(ids)} servers ({summarise(ids, _MAX_IDS)})"
+            shown = f"{len(ids)} servers ({summarise(ids)})"
             lines.append((name, f"{as_word(name)} is the name of {shown}"))
             # Each of them is expected; another entry may declare more, by its id.
             for identifier in ids:
@@ -70,7 +65,6 @@ def compare(entries: Iterable[Entry], servers: Iterable[Server], allow_unexpecte
             result["unexpected"].append(server.fields)
             if not allow_unexpected:
                 lines.append((_name(server), f"{server.label} is not declared"))
-    result["ambiguous"].sort(key=lambda record: record["name"])
     result["report"] = [line for _key, line in sorted(lines)]
     result["in_sync"] = not lines
     return result

@@ -44,9 +44,10 @@ DECLARED_FIELDS = [name for name, field in FIELDS.items() if field.is_declared]
 
 _ASK_PROVIDER = "The API does not document such a response: check base_url, then ask the provider."
 
-
 # The fields of a server, documented or not, with values of JSON.
 Fields = Mapping[str, Any]
+# An object of JSON that a module returns, or a part of it, by the names of the documentation.
+Record = dict[str, Any]
 
 
 class Server(NamedTuple):

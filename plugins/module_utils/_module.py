@@ -13,7 +13,7 @@ from ansible.module_utils.basic import AnsibleModule, _load_params
 
 from ._client import Client, Level
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive
-from ._models import FIELDS, Server, describe_unusable
+from ._models import FIELDS, Record, Server, describe_unusable
 from ._options import RULES, Connection, connection_from, is_empty, resolve_options
 from ._text import SECRET_LENGTH, Show
 
@@ -21,14 +21,10 @@ _ON_CONTROL_NODE = (
     "Or run the task on the control node, with `delegate_to: localhost`; if it is there already, "
     'set `ansible_python_interpreter: "{{ ansible_playbook_python }}"`.'
 )
-_PLACES = " in the task or in module_defaults"
 _WHOLE_ACCOUNT = (
     "Set pagination to last_id if the API can list the servers after an id. This module must see "
     "the whole account, so it ignores allow_partial."
 )
-
-# What a task returns, by the names of the documentation.
-Result = dict[str, Any]
 
 
 class Task(NamedTuple):
@@ -69,7 +65,7 @@ class Task(NamedTuple):
             self.warn(message)
 
 
-def run(options: Mapping[str, Any], execute: Callable[[Task], Result], **rules: Any) -> None:
+def run(options: Mapping[str, Any], execute: Callable[[Task], Record], **rules: Any) -> None:
     """Check the task's options, call ``execute``, and pass its result to Ansible.
 
     ``options`` are those that the module adds to the connection's; ``rules`` are AnsibleModule's,
@@ -78,15 +74,13 @@ def run(options: Mapping[str, Any], execute: Callable[[Task], Result], **rules: 
     spec = {**RULES, **options}
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True, **rules)
     version = module.ansible_version
-    # Before ansible-core 2.22, a token of white space would mask all white space in messages.
-    module.no_log_values = {value for value in module.no_log_values if value.strip()}
     # In module.params, an option that is left out is null or has its default, too.
     given = _load_params()
     written = {option: module.params[option] for option in RULES if option in given}
     try:
         params = {**module.params, **_stripped(module.params, options)}
         connection_options = resolve_options(written, RULES)
-        connection = connection_from(connection_options, version, places=_PLACES)
+        connection = connection_from(connection_options, version)
         # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
         if len(connection.api_token) >= SECRET_LENGTH:
             module.no_log_values.add(connection.api_token)
@@ -97,12 +91,12 @@ def run(options: Mapping[str, Any], execute: Callable[[Task], Result], **rules: 
     module.exit_json(**result)
 
 
-def failed_result(error: CloudError) -> Result:
+def failed_result(error: CloudError) -> Record:
     """Return the result of a task that fails."""
     message = str(error)
-    if isinstance(error, MissingLibrary) and error.library == "requests":
+    if isinstance(error, MissingLibrary):
         message += f" {_ON_CONTROL_NODE}"
-    result: Result = {
+    result: Record = {
         "changed": False,
         "msg": message,
         "error": error.as_result(),

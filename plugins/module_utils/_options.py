@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -77,13 +76,13 @@ class Connection(NamedTuple):
     """Checked values of the connection options, with no Ansible in them.
 
     ``base_url`` ends in /api/v1; ``verify`` is requests' (a flag, or the path of a CA bundle);
-    ``timeout`` is in seconds; ``token_source`` is the option or variable that the token is from,
-    and ``token_path`` the file that it names, if any.
+    ``timeout`` is in seconds; ``token_label`` names for a message where the token is from, and
+    ``token_path`` is its file, if any.
     """
 
     base_url: str
     api_token: str
-    token_source: str
+    token_label: str
     token_path: str
     verify: bool | str
     timeout: float
@@ -101,13 +100,6 @@ class Connection(NamedTuple):
         """The URL without /api/v1, as users write it."""
         return self.base_url.removesuffix("/api/v1")
 
-    @property
-    def token_label(self) -> str:
-        """Where the token is from, for a message: the option or variable, with any path."""
-        if self.token_path:
-            return f"{self.token_source} ({visible(self.token_path)})"
-        return self.token_source
-
 
 def resolve_options(written: Mapping[Any, Any], rules: Rules, folder: str = "") -> Options:
     """Return the value of each option, for every module and plugin alike.
@@ -123,44 +115,35 @@ def resolve_options(written: Mapping[Any, Any], rules: Rules, folder: str = "") 
     for option, rule in rules.items():
         value = written.get(option)
         source = option
-        label = option
         if value is None and option in _TOKEN_OPTIONS and option in written:
             value = ""
         if value is None and option in VARIABLES:
             source = VARIABLES[option]
-            label = f"{option} ({source})"
             value = os.environ.get(source, "").strip() or None
         if value is None:
             source = ""
             value = rule.get("default")
         else:
-            value = convert(label, value, rule)
+            value = convert(source, value, rule)
         options.values[option] = value
         options.sources[option] = source
     return options
 
 
-def connection_from(options: Options, ansible_version: str, places: str = "") -> Connection:
-    """Check the options that ``resolve_options`` returns; raise OptionError at the first bad one.
-
-    ``places`` names, for a message, where the user can write an option.
-    """
+def connection_from(options: Options, ansible_version: str) -> Connection:
+    """Check what ``resolve_options`` returns, and raise OptionError at the first bad option."""
     values = options.values
     timeout = values["timeout"]
-    if not (math.isfinite(timeout) and timeout > 0):
+    if not timeout > 0:  # false for NaN, too
         raise OptionError(f"timeout: must be a number of seconds greater than 0, but is {timeout}.")
-    if values["retries"] < 0:
-        raise OptionError(f"retries: must be 0 or more, but is {values['retries']}.")
-    if not values["pagination_parameter"]:
-        raise is_empty("pagination_parameter")
     if not values["base_url"]:
         raise OptionError(
             "base_url: an address is required.",
-            f"Set it{places}, or set {VARIABLES['base_url']} in the environment, to "
+            f"Set it, or set {VARIABLES['base_url']} in the environment, to "
             "http(s)://host[:port][/prefix].",
         )
     base_url = normalize_base_url(values["base_url"])
-    token, token_source, token_path = _token(options, places)
+    token, token_label, token_path = _token(options)
     register(token)
     verify = values["validate_certs"]
     if values["ca_path"]:
@@ -169,7 +152,7 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
     return Connection(
         base_url=base_url,
         api_token=token,
-        token_source=token_source,
+        token_label=token_label,
         token_path=token_path,
         verify=verify,
         # Above about 2,147,483 s, the milliseconds of a socket's timeout overflow.
@@ -182,8 +165,8 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
     )
 
 
-def _token(options: Options, places: str) -> tuple[str, str, str]:
-    """Return the token, the option or variable that it is from, and the path of any file.
+def _token(options: Options) -> tuple[str, str, str]:
+    """Return the token, where it is from (an option or a variable, with any path), and the path.
 
     A token of the environment is used only if neither of its options is written.
     """
@@ -203,7 +186,7 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
             problem += f"; set, but empty: {', '.join(empty)}"
         raise OptionError(
             f"{problem}.",
-            f"Set it or api_token_file{places}, or one of the environment variables "
+            f"Set it or api_token_file, or one of the environment variables "
             f"{' and '.join(variables)}.",
         )
     option = usable[0]
@@ -211,7 +194,8 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
     path = options.path(option)
     if option == "api_token":
         return token_in_text(source, values[option], path), source, ""
-    return token_in_file(source, values[option], path), source, path
+    label = f"{source} ({visible(path)})"
+    return token_in_file(source, values[option], path), label, path
 
 
 def is_empty(option: str, purpose: str = "to use the default") -> OptionError:
@@ -223,11 +207,6 @@ def is_empty(option: str, purpose: str = "to use the default") -> OptionError:
 def _bundle(path: str) -> str:
     """Return the path of the file with certificates, after a check."""
     label = f"ca_path: {visible(path)}"
-    if os.path.isdir(path):
-        raise OptionError(
-            f"{label}: is a directory.",
-            "Set it to one file with all certificates, which `cat DIRECTORY/*.pem > FILE` makes.",
-        )
     if b"CERTIFICATE-----" not in read_file(label, path):
         raise OptionError(
             f"{label}: the file has no certificate in PEM format (-----BEGIN CERTIFICATE-----).",

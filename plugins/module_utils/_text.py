@@ -123,10 +123,10 @@ def count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}s"
 
 
-def summarise(texts: Iterable[str], shown: int = 3) -> str:
-    """Name the first few of some texts, sorted, and count the others."""
+def summarise(texts: Iterable[str]) -> str:
+    """Name the first three of some texts, sorted, and count the others."""
     names = {as_word(text) for text in texts}
-    return first_of(sorted(names), shown)
+    return first_of(sorted(names), 3)
 
 
 def first_of(texts: Sequence[str], shown: int) -> str:

@@ -34,15 +34,14 @@ def token_in_file(source: str, given: str, path: str) -> str:
     Raises TokenFileUnusable, without the content of the file, and without the path if it may be a
     token that was set by mistake.
     """
+    if not _is_like_a_path(given, path):
+        raise TokenFileUnusable(
+            f"{source}: no such file.",
+            "A relative path begins at the inventory file, otherwise in the working directory. The "
+            "value is not shown, because it may be a token.",
+        )
     label = f"{source}: {visible(path)}"
-    if _is_like_a_path(given, path):
-        content = read_file(label, path, TokenFileUnusable)
-    else:
-        hidden = "The value is not shown, because it may be a token."
-        if os.path.basename(path) == given:  # otherwise, the folder may be a part of a token
-            folder = visible(os.path.dirname(os.path.abspath(path)))
-            hidden = f"The file was looked for in {folder}. {hidden}"
-        content = read_file(source, path, TokenFileUnusable, hidden)
+    content = read_file(label, path, TokenFileUnusable)
     token = content.decode("utf-8-sig", "replace").strip()
     if not token:
         raise TokenFileUnusable(f"{label}: the file is empty.")
@@ -72,9 +71,7 @@ def register(token: str) -> None:
             register_secret(token)
 
 
-def read_file(
-    label: str, path: str, error_class: type[OptionError] = OptionError, advice: str = ""
-) -> bytes:
+def read_file(label: str, path: str, error_class: type[OptionError] = OptionError) -> bytes:
     """Return the content of a file; ``label`` begins the message of an error."""
     try:
         with open(path, "rb") as file:
@@ -82,7 +79,7 @@ def read_file(
     except (OSError, ValueError) as error:
         # A path with a null character has no strerror.
         reason = getattr(error, "strerror", None) or "not a path"
-        raise error_class(f"{label}: {reason.lower()}.", advice) from None
+        raise error_class(f"{label}: {reason.lower()}.") from None
 
 
 def _is_like_a_path(given: str, path: str) -> bool:

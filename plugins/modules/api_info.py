@@ -134,13 +134,14 @@ error:
 """
 
 from ..module_utils._api_report import check_account
-from ..module_utils._module import Result, Task, failed_result, run
+from ..module_utils._models import Record
+from ..module_utils._module import Task, failed_result, run
 
 
-def execute(task: Task) -> Result:
+def execute(task: Task) -> Record:
     """Check the account, and return the report with the failure, if there was one."""
     report, error = check_account(task.connection, task.report, task.ansible_version)
-    result: Result = {"works": error is None, "report": report}
+    result: Record = {"works": error is None, "report": report}
     if error:
         result.update(failed_result(error))
     return result

@@ -169,7 +169,7 @@ unexpected:
   elements: dict
   sample: [{id: srv_7d20c5b9e1, name: tmp-01, status: running, plan: small, region: eu-1}]
 ambiguous:
-  description: The declared names that several servers have, sorted.
+  description: The declared names that several servers have, in the order of their entries.
   returned: success
   type: list
   elements: dict
@@ -196,8 +196,8 @@ error:
 """
 
 from ..module_utils._fleet import compare, declared_servers
-from ..module_utils._models import DECLARED_FIELDS
-from ..module_utils._module import Result, Task, run
+from ..module_utils._models import DECLARED_FIELDS, Record
+from ..module_utils._module import Task, run
 
 OPTIONS = {
     "servers": {
@@ -216,7 +216,7 @@ OPTIONS = {
 }
 
 
-def execute(task: Task) -> Result:
+def execute(task: Task) -> Record:
     """Compare the fleet with the account."""
     entries = declared_servers(task.params["servers"])
     allow_unexpected = task.params["allow_unexpected"]

@@ -160,8 +160,8 @@ error:
       sample: The API refuses the request (HTTP 403); the token may lack the scope servers:read.
 """
 
-from ..module_utils._models import SELECTING_OPTIONS
-from ..module_utils._module import Result, Task, run
+from ..module_utils._models import SELECTING_OPTIONS, Record
+from ..module_utils._module import Task, run
 from ..module_utils._options import Rules
 from ..module_utils._selection import explain, select, wanted_values
 
@@ -172,7 +172,7 @@ OPTIONS: Rules = {
 }
 
 
-def execute(task: Task) -> Result:
+def execute(task: Task) -> Record:
     """List the servers that match the options."""
     params = task.params
     wanted = wanted_values(params.__getitem__)

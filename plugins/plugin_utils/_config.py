@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible.errors import AnsibleParserError, AnsibleUndefinedVariable
 from ansible.parsing.quoting import unquote
+from yaml import MarkedYAMLError
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
@@ -52,9 +53,13 @@ _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUG
 _LINE_BREAKS = "\r\n"
 # What the documentation of an option does not have.
 _FURTHER_RULES = {
+    "base_url": {"default": ""},  # Ansible would not name the file without one
     "group_by": {"advice": "For other groups, use keyed_groups."},
     "hostvars_prefix": {"ends": _LINE_BREAKS},
+    **{option: {"type": "raw"} for option in EXPRESSION_OPTIONS},  # with checks of their own
 }
+# For these, null is an empty value, and an error. For the others, it is as if it was not written.
+_NEVER_NULL = ("api_token", "api_token_file", *SELECTING_OPTIONS)
 # The others could show the value in a message.
 _MAY_BE_ENCRYPTED = ("base_url", "api_token", "api_token_file", "ca_path", "cache_connection")
 _KEYED_GROUP = (
@@ -113,12 +118,11 @@ def load_content(loader: Any, path: str) -> Any:
     # Before ansible-core 2.19, also what PyYAML raises at a value such as !!bool x or !!int ''.
     except (AnsibleParserError, AttributeError, LookupError, ValueError) as error:
         mistake = error.__context__
-        mark = getattr(mistake, "problem_mark", None)
         problem = "invalid YAML: a value can't be read."
-        if mark:
+        if isinstance(mistake, MarkedYAMLError):
+            mark: Any = mistake.problem_mark
             # It can quote a text of the file, such as the name of an alias.
-            problem = str(getattr(mistake, "problem", ""))
-            kind = _quoted_text.sub(lambda quoted: quoted["sign"] or "…", problem)
+            kind = _quoted_text.sub(lambda quoted: quoted["sign"] or "…", str(mistake.problem))
             problem = f"invalid YAML in line {mark.line + 1}, column {mark.column + 1}: {kind}."
         advice = "Put text with special characters, such as `: ` or `{{`, in quotes."
         raise OptionError(problem, advice) from None
@@ -127,7 +131,7 @@ def load_content(loader: Any, path: str) -> Any:
 def read_written(
     content: Any, definitions: ByOption, templar: Any, extra_vars: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what the content of an inventory file has for each option, with templates rendered.
+    """Return the values that an inventory file gives to options, with templates rendered.
 
     Text is a list with commas if a list is expected, as for Ansible.
 
@@ -144,15 +148,16 @@ def read_written(
         problem = "a value contains itself."
         raise OptionError(problem, "Remove the alias (*) that is inside its anchor.") from None
     templar.available_variables = extra_vars
-    written: dict[str, Any] = dict(without_origin(content))
-    for option, value in written.items():
+    written: dict[str, Any] = {}
+    for option, value in without_origin(content).items():
+        if value is None and option not in _NEVER_NULL:
+            continue
+        written[option] = value
         if option in EXPRESSION_OPTIONS:
             continue
         written[option] = rendered = _render(option, value, templar)
         if isinstance(rendered, str) and definitions[option].get("type") == "list":
             written[option] = [unquote(entry.strip()) for entry in rendered.split(",")]
-        if rendered is None and option in SELECTING_OPTIONS:
-            written[option] = []  # an error later
     for entry in _keyed_groups(written):
         _render_keyed_group(entry, templar)
     return written
@@ -161,7 +166,7 @@ def read_written(
 def _render_keyed_group(entry: dict[str, Any], templar: Any) -> None:
     """Render what is the same for all hosts in an entry of keyed_groups."""
     for key in ("prefix", "separator", "default_value"):
-        if key not in entry:
+        if entry.get(key) is None:
             continue
         value = _render(f"keyed_groups: {key}", entry[key], templar)
         if isinstance(value, str):
@@ -189,12 +194,12 @@ def _check_content(content: Mapping[Any, Any], definitions: ByOption) -> None:
         place = _encrypted_in(value)  # follows all aliases
         if place is None or option in _MAY_BE_ENCRYPTED:
             continue
-        if option not in EXPRESSION_OPTIONS:
-            advice = "Write it as it is."
-            raise OptionError(f"{option}: must not be an encrypted value.", advice)
         label = one_line(f"{option}: {place}") if place else option
-        advice = "Put it into a file in group_vars or host_vars."
-        raise OptionError(f"{label}: an encrypted value is not an expression.", advice)
+        raise OptionError(
+            f"{label}: must not be an encrypted value.",
+            "Put secrets into a file in group_vars or host_vars, and write other values as they "
+            "are.",
+        )
 
 
 def _encrypted_in(value: Any) -> str | None:
@@ -224,12 +229,10 @@ def _keyed_groups(options: ByOption) -> list[dict[str, Any]]:
 
 
 def _render(option: str, value: Any, templar: Any) -> Any:
-    """Return the value of an option; an empty text for a template whose result is null.
+    """Return the value of an option; an empty text for null, also as the result of a template.
 
     That option is not replaced by its default or by the environment.
     """
-    if value is None:
-        return None
     try:
         # Before ansible-core 2.19, templar.template(value) does not decrypt a vault value.
         result = str(value) if is_encrypted(value) else templar.template(value)
@@ -249,23 +252,19 @@ def _render(option: str, value: Any, templar: Any) -> Any:
 
 
 def resolve_written(written: ByOption, definitions: ByOption, folder: str) -> Options:
-    """Return the value of each option that the file has, and of each option of the connection.
+    """Return the value of each option that the file gives, and of each option of the connection.
 
-    Ansible resolves the others, among them those that are null.
+    Ansible resolves the others.
     """
-    prefix = written.get("hostvars_prefix")
-    if prefix is None:
-        prefix = definitions["hostvars_prefix"]["default"]
-    values = dict(written)
     rules = dict(RULES)
-    for option, value in written.items():
-        if value is None or option in RULES:
-            continue
+    for option in ("base_url", "hostvars_prefix", *written):
         rules[option] = {**definitions[option], **_FURTHER_RULES.get(option, {})}
+    options = resolve_options(written, rules, folder)
+    values = options.values
+    for option in written:
         if option in EXPRESSION_OPTIONS:
-            values[option] = check_entries(option, value, str(prefix).strip())
-            rules[option] = {"type": "raw"}
-    return resolve_options(values, rules, folder)
+            values[option] = check_entries(option, values[option], values["hostvars_prefix"])
+    return options
 
 
 def check_options(get_option: GetOption, options: Options) -> None:
@@ -279,29 +278,20 @@ def check_options(get_option: GetOption, options: Options) -> None:
     if not get_option("group"):
         raise is_empty("group")
     wanted_values(get_option)
-    if get_option("cache"):
-        _check_cache_timeout(get_option, options.is_written("cache_timeout"))
-    elif get_option("stale_cache_timeout"):
+    has_cache = get_option("cache")
+    is_stale_allowed = get_option("stale_cache_timeout")
+    if is_stale_allowed and not has_cache:
         raise OptionError("stale_cache_timeout: requires cache: true.")
-
-
-def _check_cache_timeout(get_option: GetOption, is_written: bool) -> None:
-    """Raise OptionError at a cache that never expires, unless the file itself says so alone.
-
-    For Ansible's cache plugins, 0 means without a limit, and people use it for "no cache".
-    """
-    timeout = get_option("cache_timeout")
-    if timeout < 0:
-        raise OptionError("cache_timeout: must be 0 or more.")
-    if timeout > 0:
+    if not has_cache or get_option("cache_timeout"):
         return
-    if get_option("stale_cache_timeout"):
+    # For Ansible's cache plugins, 0 means without a limit, and people use it for "no cache".
+    if is_stale_allowed:
         raise OptionError(
             "cache_timeout: with 0, an entry of the cache never expires, so that "
             "stale_cache_timeout has no effect.",
             "Set cache_timeout to 1 to ask the API at each run, or leave stale_cache_timeout out.",
         )
-    if not is_written:
+    if not options.is_written("cache_timeout"):
         raise OptionError(
             "cache_timeout: is 0 in ansible.cfg (there also as fact_caching_timeout) or in the "
             "environment, so that an entry of the cache never expires.",

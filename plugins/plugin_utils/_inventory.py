@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from ansible.inventory.helpers import get_group_vars
@@ -39,56 +39,55 @@ _OTHER_SERVER = Reason(
 _added: WeakKeyDictionary[AnsibleHost, tuple[str, Server]] = WeakKeyDictionary()
 
 
-class ExistingHosts(NamedTuple):
-    """The hosts that are in the inventory already, by their names.
+def obstacle(
+    hosts: Mapping[str, AnsibleHost],
+    root_url: str,
+    addresses: Mapping[str, str],
+    name: str,
+    server: Server,
+) -> Reason | None:
+    """Return why a server can't be the host that has a name, and the way out; None if it can.
 
-    ``root_url`` is that of the account; ``addresses`` are those of its servers, by their ids.
+    It can't if that is another server, or another source's host with an address, a connection
+    plugin or a password, which a server must not get or replace. A host whose addresses are all
+    that of the server is that server, however it is connected. Any other host of another source
+    is merged with the server.
+
+    ``hosts`` are those in the inventory, by their names; ``addresses`` those of the servers of the
+    account at ``root_url``, by their ids.
     """
-
-    hosts: Mapping[str, AnsibleHost]
-    root_url: str
-    addresses: Mapping[str, str]
-
-    def obstacle(self, name: str, server: Server) -> Reason | None:
-        """Return why a server can't be the host that has a name, and the way out; None if it can.
-
-        It can't if that is another server, or another source's host with an address, a connection
-        plugin or a password, which a server must not get or replace. A host whose addresses are all
-        that of the server is that server, however it is connected. Any other host of another source
-        is merged with the server.
-        """
-        if name not in self.hosts:
-            return None
-        host = self.hosts[name]
-        if host in _added:
-            root_url, added = _added[host]
-            # Two accounts at one URL can number their servers alike, but not create them at the
-            # same time. A time that is not known equals any other.
-            times = {added.text("created_at"), server.text("created_at"), ""}
-            is_same = root_url == self.root_url and added.id == server.id and len(times) <= 2
-            return None if is_same else _OTHER_SERVER
-        variables = variables_of(host, {})
-        in_the_way = sorted(filter(_is_of_connection, variables))
-        addresses = set()
-        shown = []
-        for key in in_the_way:
-            text = ""
-            if key.endswith("_host"):
-                text = _text(variables[key])
-                addresses.add(text)
-            shown.append(f"{key} {text}".rstrip())
-        usable = self.addresses[server.id]
-        is_same = usable != "" and addresses == {usable}
-        if is_same or not in_the_way:
-            return None
-        way_out = f"without {' and '.join(in_the_way)}"
-        if usable:
-            way_out = f"with the same address, or {way_out}"
-        return Reason(
-            TAKEN,
-            f"The host {name} has {' and '.join(shown)}, and the server has "
-            f"{usable or 'no usable ipv4'}: {way_out}, they would be one host.",
-        )
+    if name not in hosts:
+        return None
+    host = hosts[name]
+    if host in _added:
+        added_url, added = _added[host]
+        # Two accounts at one URL can number their servers alike, but not create them at the
+        # same time. A time that is not known equals any other.
+        times = {added.text("created_at"), server.text("created_at"), ""}
+        is_same = added_url == root_url and added.id == server.id and len(times) <= 2
+        return None if is_same else _OTHER_SERVER
+    variables = variables_of(host, {})
+    in_the_way = sorted(filter(_is_of_connection, variables))
+    found = set()
+    shown = []
+    for key in in_the_way:
+        text = ""
+        if key.endswith("_host"):
+            text = _text(variables[key])
+            found.add(text)
+        shown.append(f"{key} {text}".rstrip())
+    usable = addresses[server.id]
+    is_same = usable != "" and found == {usable}
+    if is_same or not in_the_way:
+        return None
+    way_out = f"without {' and '.join(in_the_way)}"
+    if usable:
+        way_out = f"with the same address, or {way_out}"
+    return Reason(
+        TAKEN,
+        f"The host {name} has {' and '.join(shown)}, and the server has "
+        f"{usable or 'no usable ipv4'}: {way_out}, they would be one host.",
+    )
 
 
 def variables_of(host: AnsibleHost, of_all: HostVars) -> HostVars:

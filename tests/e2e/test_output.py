@@ -45,7 +45,7 @@ def test_each_level_shows_more_and_always_on_standard_error(source, tmp_path, ru
     command = ("-i", path, "--list", "-vvvv")
     verbose = runner.inventory(*command, env=TO_STDERR, cwd=tmp_path)
     assert verbose.json()
-    origin = "token: api_token_file token"
+    origin = f"token: api_token_file ({tmp_path}/token)"
     request = f"GET {url}/api/v1/servers: HTTP 200, N"
     servers = [
         "db-1 (srv_3) is db-1",

@@ -200,6 +200,8 @@ def test_it_replaces_nothing_by_mistake(runner, sandbox):
         result = play(runner, sandbox, DECLARE, *arguments)
         result.shows("fleet.yml exists, so nothing was changed")
         assert path.read_text() == "mine\n"
+    variables = "declare_fleet_file=~ declare_fleet_replace=true"
+    play(runner, sandbox, DECLARE, "-e", variables).shows("~ exists, so nothing was changed")
     play(runner, sandbox, DECLARE, "-e", "declare_fleet_file=~/other.yml").ok()
     assert path.with_name("other.yml").exists()
     sandbox.servers.clear()

@@ -142,8 +142,8 @@ TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
 def error_of(status, body=b"", headers=None, token=TOKEN):
     """Return the error for a response."""
     response = _request.Response(status, headers or {}, "https://h/things", "", body)
-    source = {"token_source": "api_token_file", "token_path": "/token"}
-    connection = connection_to("https://h", **source)._replace(api_token=token)
+    label = "api_token_file (/token)"
+    connection = connection_to("https://h", token, token_label=label)
     return _failures.status_error(response, REQUEST, connection)
 
 

@@ -106,7 +106,7 @@ def test_different_servers_and_names_of_several_are_in_order(account):
     declared = "[{id: s_1, plan: other}, {id: s_4, plan: other}, {name: twin}, {name: alike}]"
     result = compare(account, declared)
     assert [server["name"] for server in result["different"]] == ["db", "web"]
-    alike, twin = result["ambiguous"]
+    twin, alike = result["ambiguous"]
     assert alike == {"name": "alike", "ids": ["s_5", "s_6"]}
     assert twin["name"] == "twin"
 

@@ -31,8 +31,7 @@ def add(inventory, *hosts):
 def obstacle_in(inventory, host, usable="203.0.113.1", root_url="https://a"):
     """Return why the server of a host, with this address, can't be web-1, or None if it can."""
     addresses = {host.server.id: usable}
-    existing = _inventory.ExistingHosts(inventory.hosts, root_url, addresses)
-    return existing.obstacle("web-1", host.server)
+    return _inventory.obstacle(inventory.hosts, root_url, addresses, "web-1", host.server)
 
 
 @pytest.fixture
