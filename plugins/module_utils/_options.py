@@ -207,6 +207,11 @@ def is_empty(option: str, purpose: str = "to use the default") -> OptionError:
 def _bundle(path: str) -> str:
     """Return the path of the file with certificates, after a check."""
     label = f"ca_path: {visible(path)}"
+    if os.path.isdir(path):
+        raise OptionError(
+            f"{label}: is a directory.",
+            "Set it to one file with all certificates, which `cat DIRECTORY/*.pem > FILE` makes.",
+        )
     if b"CERTIFICATE-----" not in read_file(label, path):
         raise OptionError(
             f"{label}: the file has no certificate in PEM format (-----BEGIN CERTIFICATE-----).",

@@ -187,7 +187,9 @@ REFUSED = yaml.safe_load(r"""
 - [{timeout: nan}, 'timeout: ']
 - [{pagination: link}, 'pagination: ']
 - [{api_token: secret-t0ken, ca_path: nope.pem}, 'ca_path: nope.pem: no such file or directory.']
-- [{api_token: secret-t0ken, ca_path: /}, 'ca_path: /: is a directory.']
+- - {api_token: secret-t0ken, ca_path: /}
+  - 'ca_path: /: is a directory. Set it to one file with all certificates, which `cat
+     DIRECTORY/*.pem > FILE` makes.'
 """)
 
 
