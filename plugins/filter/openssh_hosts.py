@@ -103,7 +103,12 @@ _HostVars = Mapping[str, Any]
 _LINES = {
     "HostName {}": (r"[A-Za-z0-9:][A-Za-z0-9._:-]*", "ansible_host", "ansible_ssh_host"),
     "User {}": (r"[A-Za-z0-9_][A-Za-z0-9._@+-]*", "ansible_user", "ansible_ssh_user"),
-    "Port {}": (r"[1-9][0-9]{0,4}", "ansible_port", "ansible_ssh_port"),
+    # At most 65535. With a larger number, OpenSSH would refuse the whole file.
+    "Port {}": (
+        r"[1-9][0-9]{,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]",
+        "ansible_port",
+        "ansible_ssh_port",
+    ),
     'IdentityFile "{}"': (
         r"[/~][\w ./@+=,:-]*",
         "ansible_private_key_file",

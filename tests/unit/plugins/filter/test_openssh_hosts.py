@@ -82,8 +82,8 @@ ansible_connection is not ssh: [{ansible_connection: local}, {ansible_connection
 "relative path in ansible_private_key_file: use inventory_dir":
   [{ansible_private_key_file: id}, {ansible_private_key_file: ~root/id}]
 invalid ansible_port:
-  [{ansible_port: 0}, {ansible_port: 100000}, {ansible_port: '022'}, {ansible_port: '0x16'},
-   {ansible_port: 2 2}, {ansible_port: ٢٢}, {ansible_port: -1}, {ansible_port: []}]
+  [{ansible_port: 0}, {ansible_port: 65536}, {ansible_port: '022'}, {ansible_port: '0x16'},
+   {ansible_port: 2 2}, {ansible_port: 2٢}, {ansible_port: -1}, {ansible_port: []}]
 # Before ansible-core 2.19, a template with an undefined variable stays as it is.
 undefined variable or error in ansible_user: [{ansible_user: '{{ a }}'}, {ansible_user: '{% if %}'}]
 "hostvars in ansible_user: Ansible defines it only in plays":
