@@ -16,10 +16,11 @@ description:
     C(ansible_user), C(ansible_port) and C(ansible_private_key_file), or of the same variables with
     C(ansible_ssh_), which take precedence. C(HostKeyAlias) is what
     O(server_management.cloud.servers#inventory:host_key_alias) sets.
-  - A host is left out if it has no address, if OpenSSH could misread a value, if a path is relative
-    or in the directory of the collection's playbooks, if a variable inside a value is undefined, if
-    C(ansible_connection) is not C(ssh), or if C(ansible_ssh_args), C(ansible_ssh_common_args) or
-    C(ansible_ssh_extra_args) has other options (see O(without_arguments)).
+  - A host is left out if it has no address, if its name with the prefix is the address of another
+    host, if OpenSSH could misread a value, if a path is relative or in the directory of the
+    collection's playbooks, if a variable inside a value is undefined, if C(ansible_connection) is
+    not C(ssh), or if C(ansible_ssh_args), C(ansible_ssh_common_args) or C(ansible_ssh_extra_args)
+    has other options (see O(without_arguments)).
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 notes:
@@ -86,7 +87,7 @@ _value:
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -133,18 +134,23 @@ def openssh_hosts(
 ) -> dict[str, Any]:
     """Return the blocks as text, the names in them, and the hosts that were left out."""
     ignores_arguments = boolean(without_arguments)
+    known = {name: hostvars[name] for name in hostvars}
+    # Ansible connects to these by ssh, which would use a block with the same name.
+    addresses = {_address(variables) or name for name, variables in known.items()}
     blocks = {}
     left_out = []
     for name in sorted(names):
         alias = f"{prefix or ''}{name}"
         try:
-            blocks[alias] = _block(alias, hostvars[name], ignores_arguments)
+            blocks[alias] = _block(alias, known.get(name, {}), addresses, ignores_arguments)
         except ValueError as reason:
             left_out.append(f"{plain(name)} ({reason})")
     return {"text": "\n".join(blocks.values()), "hosts": list(blocks), "left_out": left_out}
 
 
-def _block(alias: str, variables: _HostVars, ignores_arguments: bool) -> str:
+def _block(
+    alias: str, variables: _HostVars, addresses: Container[str], ignores_arguments: bool
+) -> str:
     """Return the lines for a host; raise ValueError with the reason to leave it out.
 
     A reason names variables, but no values, which can be secret.
@@ -153,8 +159,11 @@ def _block(alias: str, variables: _HostVars, ignores_arguments: bool) -> str:
         raise ValueError("invalid name")
     if _read(variables, "ansible_connection")[1] not in _CONNECTIONS:
         raise ValueError("ansible_connection is not ssh")
-    if not _read(variables, "ansible_host", "ansible_ssh_host")[1]:
+    address = _address(variables)
+    if not address:
         raise ValueError("no ansible_host")
+    if alias in addresses and alias != address:
+        raise ValueError("the name is another host's address")
     lines = [f"Host {alias}"]
     for line, (allowed, *names) in _LINES.items():
         variable, value = _read(variables, *names)
@@ -169,6 +178,10 @@ def _block(alias: str, variables: _HostVars, ignores_arguments: bool) -> str:
         elif text and not ignores_arguments:
             raise ValueError(f"options in {name}")
     return "\n".join([*lines, ""])
+
+
+def _address(variables: _HostVars) -> str:
+    return _read(variables, "ansible_host", "ansible_ssh_host")[1]
 
 
 def _check(variable: str, value: str, allowed: str) -> None:
