@@ -24,7 +24,8 @@ description:
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 notes:
-  - Settings of C(ansible.cfg) and of the environment, and options such as C(-u), are not read.
+  - Settings of C(ansible.cfg) and of the environment, options such as C(-u), and
+    C(ansible_ssh_executable) are not read.
   - A host is also left out if one of these values uses C(hostvars), because Ansible defines it only
     in plays, and not in the variables of other hosts.
 positional: hostvars, prefix, without_arguments
