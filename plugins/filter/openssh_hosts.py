@@ -16,14 +16,16 @@ description:
     C(ansible_user), C(ansible_port) and C(ansible_private_key_file), or of the same variables with
     C(ansible_ssh_), which take precedence. C(HostKeyAlias) is what
     O(server_management.cloud.servers#inventory:host_key_alias) sets.
-  - A host is left out if it has no address, if OpenSSH could misread a value, if a path is relative
-    or in the directory of the collection's playbooks, if a variable inside a value is undefined, if
-    C(ansible_connection) is not C(ssh), or if C(ansible_ssh_args), C(ansible_ssh_common_args) or
-    C(ansible_ssh_extra_args) has other options (see O(without_arguments)).
+  - A host is left out if it has no address, if its name with the prefix is the address of another
+    host, if OpenSSH could misread a value, if a path is relative or in the directory of the
+    collection's playbooks, if a variable inside a value is undefined, if C(ansible_connection) is
+    not C(ssh), or if C(ansible_ssh_args), C(ansible_ssh_common_args) or C(ansible_ssh_extra_args)
+    has other options (see O(without_arguments)).
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 notes:
-  - Settings of C(ansible.cfg) and of the environment, and options such as C(-u), are not read.
+  - Settings of C(ansible.cfg) and of the environment, options such as C(-u), and
+    C(ansible_ssh_executable) are not read.
   - A host is also left out if one of these values uses C(hostvars), because Ansible defines it only
     in plays, and not in the variables of other hosts.
 positional: hostvars, prefix, without_arguments
@@ -86,7 +88,7 @@ _value:
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -97,14 +99,19 @@ from ..module_utils._text import plain
 # The variables of a host, by their names.
 _HostVars = Mapping[str, Any]
 
-# For each keyword, what its value may be, since it can be text of the API: nothing that is an
-# option, a pattern, a token such as %h or another line for OpenSSH, or a template for Ansible. Then
-# the variables; the last one that is set counts, even if it is empty, as for Ansible.
-_KEYWORDS = {
-    "HostName": (r"[A-Za-z0-9:][A-Za-z0-9._:-]*", "ansible_host", "ansible_ssh_host"),
-    "User": (r"[A-Za-z0-9_][A-Za-z0-9._@+-]*", "ansible_user", "ansible_ssh_user"),
-    "Port": (r"[1-9][0-9]{0,4}", "ansible_port", "ansible_ssh_port"),
-    "IdentityFile": (
+# For each line, what its value may be, since it can be text of the API: nothing that is an option,
+# a pattern, a token such as %h or another line for OpenSSH, or a template for Ansible. Then the
+# variables.
+_LINES = {
+    "HostName {}": (r"[A-Za-z0-9:][A-Za-z0-9._:-]*", "ansible_host", "ansible_ssh_host"),
+    "User {}": (r"[A-Za-z0-9_][A-Za-z0-9._@+-]*", "ansible_user", "ansible_ssh_user"),
+    # At most 65535. With a larger number, OpenSSH would refuse the whole file.
+    "Port {}": (
+        r"[1-9][0-9]{,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]",
+        "ansible_port",
+        "ansible_ssh_port",
+    ),
+    'IdentityFile "{}"': (
         r"[/~][\w ./@+=,:-]*",
         "ansible_private_key_file",
         "ansible_ssh_private_key_file",
@@ -112,7 +119,7 @@ _KEYWORDS = {
 }
 _is_name = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*").fullmatch
 _has_template = re.compile(r"\{[{%#]").search
-_CONNECTIONS = (None, "smart", "ssh", "ansible.builtin.ssh", "ansible.legacy.ssh")
+_CONNECTIONS = ("", "smart", "ssh", "ansible.builtin.ssh", "ansible.legacy.ssh")
 _ARGUMENTS = ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args")
 # What the inventory plugin sets with host_key_alias.
 _is_alias = re.compile(r"-o HostKeyAlias=([a-z0-9._+-]+)").fullmatch
@@ -128,58 +135,58 @@ def openssh_hosts(
 ) -> dict[str, Any]:
     """Return the blocks as text, the names in them, and the hosts that were left out."""
     ignores_arguments = boolean(without_arguments)
-    blocks = []
-    hosts = []
+    known = {name: hostvars[name] for name in hostvars}
+    # Ansible connects to these by ssh, which would use a block with the same name.
+    addresses = {_address(variables) or name for name, variables in known.items()}
+    blocks = {}
     left_out = []
     for name in sorted(names):
         alias = f"{prefix or ''}{name}"
-        variables = hostvars[name]
         try:
-            blocks.append(_block(alias, variables, ignores_arguments))
-            hosts.append(alias)
+            blocks[alias] = _block(alias, known.get(name, {}), addresses, ignores_arguments)
         except ValueError as reason:
             left_out.append(f"{plain(name)} ({reason})")
-    return {"text": "\n".join(blocks), "hosts": hosts, "left_out": left_out}
+    return {"text": "\n".join(blocks.values()), "hosts": list(blocks), "left_out": left_out}
 
 
-def _block(alias: str, variables: _HostVars, ignores_arguments: bool) -> str:
+def _block(
+    alias: str, variables: _HostVars, addresses: Container[str], ignores_arguments: bool
+) -> str:
     """Return the lines for a host; raise ValueError with the reason to leave it out.
 
     A reason names variables, but no values, which can be secret.
     """
     if not _is_name(alias):
         raise ValueError("invalid name")
-    if _read("ansible_connection", variables) not in _CONNECTIONS:
+    if _read(variables, "ansible_connection")[1] not in _CONNECTIONS:
         raise ValueError("ansible_connection is not ssh")
+    address = _address(variables)
+    if not address:
+        raise ValueError("no ansible_host")
+    if alias in addresses and alias != address:
+        raise ValueError("the name is another host's address")
     lines = [f"Host {alias}"]
-    for keyword, (allowed, *names) in _KEYWORDS.items():
-        value = _value(variables, names, allowed)
+    for line, (allowed, *names) in _LINES.items():
+        variable, value = _read(variables, *names)
         if value:
-            shown = f'"{value}"' if keyword == "IdentityFile" else value
-            lines.append(f"  {keyword} {shown}")
-        elif keyword == "HostName":
-            raise ValueError("no ansible_host")
+            _check(variable, value, allowed)
+            lines.append("  " + line.format(value))
     for name in _ARGUMENTS:
-        text = _read(name, variables) or ""
-        key = _is_alias(text.strip())
+        text = _read(variables, name)[1].strip()
+        key = _is_alias(text)
         if key:
             lines.append(f"  HostKeyAlias {key[1]}")
-        elif text.strip() and not ignores_arguments:
+        elif text and not ignores_arguments:
             raise ValueError(f"options in {name}")
     return "\n".join([*lines, ""])
 
 
-def _value(variables: _HostVars, names: Iterable[str], allowed: str) -> str:
-    """Return the value that counts; raise ValueError unless OpenSSH reads it as it is."""
-    variable = ""
-    value = ""
-    for name in names:
-        text = _read(name, variables)
-        if text is not None:
-            variable = name
-            value = text
-    if not value:
-        return ""
+def _address(variables: _HostVars) -> str:
+    return _read(variables, "ansible_host", "ansible_ssh_host")[1]
+
+
+def _check(variable: str, value: str, allowed: str) -> None:
+    """Raise ValueError unless OpenSSH reads the value as it is."""
     if _has_template(value):
         if "hostvars" in value:
             raise ValueError(f"hostvars in {variable}: Ansible defines it only in plays")
@@ -190,20 +197,26 @@ def _value(variables: _HostVars, names: Iterable[str], allowed: str) -> str:
             raise ValueError(f"relative path in {variable}: use inventory_dir")
     if not re.fullmatch(allowed, value):
         raise ValueError(f"invalid {variable}")
-    return value
 
 
-def _read(name: str, variables: _HostVars) -> str | None:
-    """Return the text of a variable, or None if it is not set; a template if it has no value."""
-    if name not in variables:
-        return None
-    try:
-        value = variables[name]
-        return None if value is None else str(value)
-    # A template can raise anything. Since ansible-core 2.19, one with an undefined variable raises
-    # when its result is used; before, it stays a template.
-    except Exception as error:  # noqa: BLE001
-        return f"{{{{ {error} }}}}"
+def _read(variables: _HostVars, *names: str) -> tuple[str, str]:
+    """Return the variable that counts, and its text; a template if it can't be rendered.
+
+    The last one that is set counts, even if it is empty, as for Ansible.
+    """
+    found = ("", "")
+    for name in names:
+        if name not in variables:
+            continue
+        try:
+            value = variables[name]
+            if value is not None:
+                found = (name, str(value))
+        # A template can raise anything. Since ansible-core 2.19, one with an undefined variable
+        # raises when its result is used; before, it stays a template.
+        except Exception as error:  # noqa: BLE001
+            found = (name, f"{{{{ {error} }}}}")
+    return found
 
 
 class FilterModule:

@@ -47,9 +47,11 @@ not in the group: {}
 
 
 def test_hosts_have_blocks_in_the_order_of_their_names():
-    found = openssh_hosts(["web-2", "bad {{ name }}", "web-1"], HOSTVARS, prefix="prod-")
+    names = ["web-2", "unknown", "bad {{ name }}", "web-1"]
+    found = openssh_hosts(names, HOSTVARS, prefix="prod-")
     hosts = ["prod-web-1", "prod-web-2"]
-    assert found == {"text": TEXT, "hosts": hosts, "left_out": ["bad __ name __ (invalid name)"]}
+    left_out = ["bad __ name __ (invalid name)", "unknown (no ansible_host)"]
+    assert found == {"text": TEXT, "hosts": hosts, "left_out": left_out}
     assert openssh_hosts(["web-1"], HOSTVARS, prefix=None)["hosts"] == ["web-1"]
 
 
@@ -82,8 +84,8 @@ ansible_connection is not ssh: [{ansible_connection: local}, {ansible_connection
 "relative path in ansible_private_key_file: use inventory_dir":
   [{ansible_private_key_file: id}, {ansible_private_key_file: ~root/id}]
 invalid ansible_port:
-  [{ansible_port: 0}, {ansible_port: 100000}, {ansible_port: '022'}, {ansible_port: '0x16'},
-   {ansible_port: 2 2}, {ansible_port: ٢٢}, {ansible_port: -1}, {ansible_port: []}]
+  [{ansible_port: 0}, {ansible_port: 65536}, {ansible_port: '022'}, {ansible_port: '0x16'},
+   {ansible_port: 2 2}, {ansible_port: 2٢}, {ansible_port: -1}, {ansible_port: []}]
 # Before ansible-core 2.19, a template with an undefined variable stays as it is.
 undefined variable or error in ansible_user: [{ansible_user: '{{ a }}'}, {ansible_user: '{% if %}'}]
 "hostvars in ansible_user: Ansible defines it only in plays":
@@ -95,6 +97,28 @@ undefined variable or error in ansible_user: [{ansible_user: '{{ a }}'}, {ansibl
 def test_a_host_with_other_variables_is_left_out(expected):
     for variables in REASONS[expected]:
         assert reason(**variables) == expected
+
+
+# With the prefix x-, a name is the address of a host that has only a name.
+OF_ANOTHER = yaml.safe_load("""
+db.example.com: {ansible_host: db.example.com}
+alias: {ansible_host: db.example.com}
+jump.example.com: {ansible_host: 192.0.2.1}
+Jump.example.com: {ansible_host: 192.0.2.2}
+bastion: {ansible_host: db-1, ansible_ssh_host: jump.example.com}
+x-db.example.com: {}
+""")
+IS_ADDRESS = "(the name is another host's address)"
+
+
+def test_no_block_has_the_name_of_another_hosts_address():
+    names = ["db.example.com", "jump.example.com", "Jump.example.com"]
+    found = openssh_hosts(names, OF_ANOTHER)
+    assert found["hosts"] == ["Jump.example.com", "db.example.com"]
+    assert found["left_out"] == [f"jump.example.com {IS_ADDRESS}"]
+    found = openssh_hosts(names, OF_ANOTHER, prefix="x-")
+    assert found["hosts"] == ["x-Jump.example.com", "x-jump.example.com"]
+    assert found["left_out"] == [f"db.example.com {IS_ADDRESS}"]
 
 
 NAMES = ["ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"]
