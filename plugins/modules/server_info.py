@@ -42,8 +42,8 @@ options:
     description:
       - Keep only the servers in one of these regions.
       - If neither O(id) nor O(name) is set, you get a warning about a value that no server has, and
-        about values of O(regions) and O(plans) that no server has together. It names values that
-        the account has. O(statuses) does not cause a warning.
+        about values that no server has together. It names values that the account has. O(statuses)
+        does not cause a warning.
     type: list
     elements: str
   plans:

@@ -32,9 +32,7 @@ _AS_TEXT = """Write a text in quotes: "[{0}region]" or "{{'zone': {0}region}}"."
 # Before ansible-core 2.19, a list or a mapping is a condition that is always true.
 _ONE_CONDITION = "Write one condition; join several with `and` or `or`."
 # Of conditions such as `status = RUNNING` and `tag:Name`.
-_NO_EXPRESSION = (
-    "Conditions are Jinja expressions, with == and text in quotes. The API has no tags."
-)
+_NO_EXPRESSION = "Conditions are Jinja expressions, with == and text in quotes."
 
 
 def check_entries(option: str, value: Any, prefix: str) -> Any:

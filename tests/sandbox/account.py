@@ -41,7 +41,7 @@ SERVER = {
 # The account that README.md and the guides show. All servers are running.
 EXAMPLE_FIELDS = ("id", "name", "plan", "region", "ipv4", "created_at")
 # Fields that it does not need are empty, so that its groups stay as they are shown.
-OTHER_FIELDS = {**dict.fromkeys(SERVER, ""), "status": "running"}
+OTHER_FIELDS = {name: type(value)() for name, value in SERVER.items()} | {"status": "running"}
 EXAMPLE = """
 srv_4f2a91c07d web-01 small  eu-1 {}.10 2026-01-15T09:30:00Z
 srv_8c1d20e94b web-02 medium eu-1 {}.11 2026-01-15T09:31:00Z

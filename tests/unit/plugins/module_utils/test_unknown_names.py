@@ -5,13 +5,16 @@ import pytest
 import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _unknown_names
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    SELECTING_OPTIONS,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._options import RULES
 
 # The options of the inventory plugin that names can mean.
 VALID = [
     *RULES,
     *("compose", "filters", "group_by", "groups", "hostnames", "hostvars_prefix", "keyed_groups"),
-    *("plans", "regions", "statuses", "strict", "min_hosts", "cache_timeout"),
+    *(*SELECTING_OPTIONS, "strict", "min_hosts", "cache_timeout"),
 ]
 
 UNKNOWN = yaml.safe_load(r"""
@@ -51,7 +54,7 @@ OTHERS = yaml.safe_load("""
 ' (here: validate_certs)': api_verify_ssl_cert verify_ssl
 '': group_vars hostvars_suffix instance_type max_timeout plain_host_names plurals proxy_host
   regions_exclude server session_token use_names user zone
-' (the API has no such data, so this file has all servers)': folders network projects tags
+' (the API has no such data, so this file has all servers)': folders network projects
 """)
 
 
@@ -62,5 +65,5 @@ def test_an_option_of_another_plugin_has_its_counterpart_or_none(hint, names):
 
 
 def test_an_event_source_selects_no_servers():
-    assert _unknown_names.unknown_name("tags", RULES) == "tags"
+    assert _unknown_names.unknown_name("network", RULES) == "network"
     assert _unknown_names.unknown_name("api_key", RULES) == "api_key (here: api_token)"

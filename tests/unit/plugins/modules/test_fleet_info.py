@@ -4,6 +4,7 @@
 import pytest
 import yaml
 
+from ansible_collections.server_management.cloud.plugins.module_utils._models import DECLARED_FIELDS
 from sandbox import Sandbox
 from support.modules import WEB, Outcome, refusal, run
 
@@ -27,7 +28,9 @@ def compare(account, declared):
     return run("fleet_info", account, servers=yaml.safe_load(declared)).result
 
 
-OTHERS = yaml.safe_load("[{id: s_2}, {id: s_3}, {id: s_4}]")
+OTHERS = [
+    {field: server[field] for field in ("id", *DECLARED_FIELDS)} for server in (TWIN_2, TWIN_3, DB)
+]
 IN_SYNC = yaml.safe_load("""
 {in_sync: true, report: [], missing: [], different: [], unexpected: [], ambiguous: []}
 """)

@@ -42,8 +42,6 @@ def test_a_valid_value_is_converted(option, value, expected):
 # Each problem, and the values that have it, with what the message begins with.
 INVALID = yaml.safe_load("""
 'must be a whole number, but is many.': [[min_hosts, many]]
-? 'must be one of region, plan, status, but is size. For other groups, use keyed_groups.'
-: [[group_by, [region, size]]]
 must be a list.: [[group_by, 5]]
 YAML reads this value as a number, a boolean, a date or null. Put it in quotes.:
   - [statuses, [5]]
@@ -94,8 +92,9 @@ def test_an_invalid_value_names_its_option(problem):
         assert message_of(resolved, written) == f"{label}: {problem}"
 
 
-# What the message about a value that is not an expression advises.
+# What the message about another value advises.
 INSTEAD = yaml.safe_load("""
+- [group_by, [region, size], 'but is size. For other groups, use keyed_groups.']
 - [hostnames, [{name: x, prefix: y}], "not a mapping. Write entries such as `- vm_id ~
     '.example.com'`."]
 - - filters
@@ -106,11 +105,8 @@ INSTEAD = yaml.safe_load("""
     true, or `- exclude: not ('a' in b)` to keep only those."]
 - - filters
   - ['status = RUNNING']
-  - "or exclude. Conditions are Jinja expressions, with == and text in quotes. The API has no
-    tags. Write entries such as `- exclude: vm_status != 'running'`, or use an option such as
-    statuses."
-- [filters, ['tag:Name'], "The API has no tags. Write entries such as `- exclude: vm_status !=
-    'running'`, or use an option such as statuses."]
+  - "or exclude. Conditions are Jinja expressions, with == and text in quotes. Write
+    entries such as `- exclude: vm_status != 'running'`, or use an option such as statuses."
 - [compose, {net: {zone: x}}, 'Write a text in quotes: "[vm_region]" or "{''zone'': vm_region}".']
 - [groups, {a: {children: [b]}}, 'Use parent_group of keyed_groups, or repeat the condition for each
     group.']
@@ -118,7 +114,7 @@ INSTEAD = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("option", "value", "advice"), INSTEAD)
-def test_another_value_than_an_expression_has_what_to_write_instead(option, value, advice):
+def test_a_message_advises_what_to_write_instead(option, value, advice):
     written = {option: value, "hostvars_prefix": "vm_"}
     assert message_of(resolved, written).endswith(f" {advice}")
 
