@@ -61,7 +61,9 @@ def check_entries(option: str, value: Any, prefix: str) -> Any:
         elif option == "keyed_groups":
             _check_keyed_group(entry, form)
         elif is_mapping:
-            _check_named(option, entry, value[entry], prefix)
+            _check_name(option, entry)
+            advice = _AS_TEXT.format(prefix) if option == "compose" else _ONE_CONDITION
+            _check_source(f"{option}: {entry}", value[entry], advice)
     return value
 
 
@@ -97,16 +99,11 @@ def _forms_of(condition: str, form: str) -> str:
     )
 
 
-def _check_named(option: str, name: Any, source: Any, prefix: str) -> None:
-    if option == "compose" and not isinstance(name, str):
-        raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
-    if option == "groups" and _is_blank(name):
-        raise OptionError("groups: a group must have a name.")
-    if option == "groups" and "{{" in str(name):
-        problem = f"groups: {as_word(name)}: names of groups are not templates."
-        raise OptionError(problem, f"Use keyed_groups. {_FORMS['keyed_groups'].format(prefix)}")
-    advice = _AS_TEXT.format(prefix) if option == "compose" else _ONE_CONDITION
-    _check_source(f"{option}: {name}", source, advice)
+def _check_name(option: str, name: Any) -> None:
+    """Raise OptionError at what can't be the name of a variable or a group."""
+    is_name = isinstance(name, str) if option == "compose" else not _is_blank(name)
+    if not is_name:
+        raise OptionError(f"{option}: {as_word(str(name))} can't be a name.")
 
 
 def _check_keyed_group(entry: Any, form: str) -> None:

@@ -80,11 +80,8 @@ must be an expression, not a list. Write one condition; join several with `and` 
   kept. To leave out all other servers, end the list with `exclude: true`. If all conditions must
   hold, write each as `- exclude: not (…)` instead.'
 : [[filters, [{exclude: x}, {include: y}]]]
-5 can't be the name of a variable.: [[compose, {5: x}]]
-a group must have a name.: [[groups, {'': x}]]
-? 'names of groups are not templates. Use keyed_groups. Write entries such as `- {key: vm_region,
-  prefix: zone}`.'
-: [['groups: "t_{{ x }}"', {a: x, 't_{{ x }}': true}]]
+5 can't be a name.: [[compose, {5: x}]]
+'"" can''t be a name.': [[groups, {'': x}]]
 ? 'each entry must be a mapping with a key. Write entries such as `- {key: vm_region, prefix:
   zone}`.'
 : - [keyed_groups, 'x, y']
