@@ -21,6 +21,7 @@ from jinja2 import Environment, nodes
 
 from ..module_utils._text import is_plain, one_line
 from ._ansible import RESERVED_VARIABLES
+from ._hosts import Host
 
 # Braces can end an expression inside a template, and Ansible up to 2.18 renders those in its text.
 # Ansible and Jinja treat backslashes differently.
@@ -52,7 +53,7 @@ class Expression:
     Ansible is asked about: the expression, or the entry of keyed_groups that it is in. ``names``
     are the variables that it reads, and ``whole`` is its tree, as far as Jinja can read it. Its
     results are remembered if ``is_remembered``; ``changing`` are variables that can have another
-    value each time.
+    value each time. ``failures`` has the error for each host for which it failed.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Expression:
         # Magic variables, such as group_names, are reserved: result() would take them for absent.
         reads_changing = self.names & RESERVED_VARIABLES.union(changing)
         self.is_remembered = bool(parts) and depends_on_text and not (has_signs or reads_changing)
+        self.failures: dict[Host, str] = {}
         self._results: dict[Hashable, Any] = {}
 
     @property

@@ -81,8 +81,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
         compile_once(templar)
         self._fields = fields
         self._hints = Hints(get_option, fields, extra_vars.keys() - self._vars.keys())
-        # For each expression that failed: the host, as people know it, and the error, by its id.
-        self._failures: dict[Expression, dict[str, tuple[str, str]]] = defaultdict(dict)
         # By option, in the order in which failures are reported.
         self._of: dict[str, list[Expression]] = defaultdict(list)
         for entry in get_option("filters") or []:
@@ -119,7 +117,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
         for number, expression in enumerate(self._of["filters"], 1):
             is_true = self._try(expression, unnamed, self._holds)
             if is_true is _NO_RESULT:
-                self._note_failures(unnamed)
                 raise OptionError(self._failure([self._mistake(expression)]))
             if is_true and expression.entry.startswith("include"):
                 return ""
@@ -148,8 +145,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
             elif isinstance(value, str):
                 name = str.__str__(value)  # without any mark
             names.append(name)
-        self._note_failures(unnamed)
-        if unnamed.failures and not any(names):
+        failed = [each for each in self._of["hostnames"] if host in each.failures]
+        if failed and not any(names):
             return []
         return names
 
@@ -185,16 +182,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
             host = composed.host
             host.variables = combine_vars(host.variables, composed.variables)
             host.groups += composed.groups
-            self._note_failures(composed)
-
-    def _note_failures(self, unnamed: UnnamedHost) -> None:
-        host = unnamed.host
-        missing = [each.entry for each in unnamed.failures if each.option == "compose"]
-        for expression, error in unnamed.failures.items():
-            name = _undefined_name(error)
-            # A group without a variable of compose that failed is a consequence.
-            if expression.option == "compose" or not name or name not in missing:
-                self._failures[expression][host.server.id] = (host.label, error)
 
     def report(self, total: int, warn: Show) -> None:
         """Warn of expressions that fail for some hosts of a total, or that have no effect.
@@ -207,7 +194,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         without_effect = []
         unknown: list[Mistake] = []
         for expression in chain(*self._of.values()):
-            if expression in self._failures:
+            if expression.failures:
                 mistake = self._mistake(expression)
                 cause = expression if is_strict else mistake.name or expression
                 alike.setdefault(cause, []).append(mistake)
@@ -228,8 +215,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
     def _mistake(self, expression: Expression) -> Mistake:
         """Return why an expression failed for the first of its hosts."""
-        _host, error = min(self._failures[expression].values())
-        reason = reason_text(error)
+        first = min(expression.failures, key=lambda host: host.label)
+        reason = reason_text(expression.failures[first])
         name = _undefined_name(reason)
         hosts = [] if expression.option in ONLY_FIELDS else self.composition.hosts
         is_known = name in self._fields.values() or any(name in host.seen for host in hosts)
@@ -241,10 +228,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
         Without a total, only the first host is named.
         """
         labels = [mistake.label for mistake in mistakes]
-        failures = {}
-        for mistake in reversed(mistakes):
-            failures.update(self._failures[mistake.expression])
-        hosts = sorted(label for label, _error in failures.values())
+        failing = set[Host]().union(*(each.expression.failures for each in mistakes))
+        hosts = sorted(host.label for host in failing)
         shown = hosts[0]
         if total:
             shown = f"{len(hosts):,} of {count_of(total, 'host')} ({first_of(hosts, 3)})"
@@ -299,6 +284,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
         Notes a failure, and returns _NO_RESULT.
         """
+        expression.failures.pop(host.host, None)  # of an attempt with another name
         content = expression.content
         if isinstance(content, _NUMBERS):
             return content
@@ -308,8 +294,12 @@ class Expressions(BaseInventoryPlugin, Constructable):
             # If a name is omitted, the next one is used, also with strict.
             is_strict = self.get_option("strict") and expression.option != "hostnames"
             is_omitted = isinstance(error, OMITTED_ERRORS) and expression.option != "filters"
-            if is_strict or not is_omitted:
-                host.failures[expression] = str(error)
+            missing = [each.entry for each in self._of["compose"] if host.host in each.failures]
+            # A group without a variable of compose that failed is a consequence.
+            name = _undefined_name(str(error))
+            is_consequence = expression.option != "compose" and name and name in missing
+            if (is_strict or not is_omitted) and not is_consequence:
+                expression.failures[host.host] = str(error)
             return _NO_RESULT
 
     def _holds(self, condition: str, variables: HostVars) -> bool:
