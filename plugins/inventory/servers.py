@@ -496,7 +496,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if self.display.verbosity >= _EACH_SERVER:
             self._show_servers(listing.servers, naming)
         if self._expressions:
-            self._expressions.report(len(hosts), self._warn)
+            self._expressions.report(self._warn)
         for problem in naming.explain_renamed(host.server for host in hosts):
             self._complain(f"hostnames: {problem}")
         warn_of_faults(hosts, self._warn)

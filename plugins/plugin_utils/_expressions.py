@@ -177,15 +177,15 @@ class Expressions(BaseInventoryPlugin, Constructable):
             host.variables = combine_vars(host.variables, composed.variables)
             host.groups += composed.groups
 
-    def report(self, total: int, warn: Show) -> None:
-        """Warn of expressions that fail for some hosts of a total, or that have no effect.
+    def report(self, warn: Show) -> None:
+        """Warn of expressions that fail for some hosts, or that have no effect.
 
         Those that fail for the same undefined name share a warning, and so do those that read names
         that no host has. With strict, one OptionError has each failure.
         """
         is_strict = self.get_option("strict")
+        total = len(self.composition.hosts)
         alike: dict[object, list[Mistake]] = {}
-        without_effect = []
         unknown: list[Mistake] = []
         for expression in chain(*self._of.values()):
             if expression.failures:
@@ -193,14 +193,14 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 cause = expression if is_strict else mistake.name or expression
                 alike.setdefault(cause, []).append(mistake)
             elif misuse := misuse_of(expression):
-                without_effect.append(f"{expression.label}: {misuse}.")
+                warn(f"{expression.label}: {misuse}.")
             elif total or expression.option == "filters":
                 unknown += self._unknown(expression)
         shown = 0 if is_strict else total
         failures = [self._failure(mistakes, shown) for mistakes in alike.values()]
         if failures and is_strict:
             raise OptionError(first_of(failures, 10))
-        for line in failures + without_effect:
+        for line in failures:
             warn(line)
         if unknown and self._fields:
             labels = [mistake.label for mistake in unknown]

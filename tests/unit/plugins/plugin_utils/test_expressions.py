@@ -284,7 +284,7 @@ def test_a_composition_that_is_not_applied_has_no_effect():
     composition = expressions.compose([host], InventoryData())
     assert composition.groups == {"first", "second"}
     expressions.apply(composition)
-    expressions.report(1, print)  # no failure
+    expressions.report(print)  # no failure
     assert host.variables["a"] == "x"
     assert host.groups == ["second"]
     assert list(expressions.composition.tree.added) == [("first", "second")]
