@@ -11,7 +11,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import _an
 from sandbox.account import SERVER
 from support.expressions import composed
 
-FIELDS = ", ".join(sorted([*SERVER, "backup"]))
+FIELDS = ", ".join(f"server_management_{field}" for field in sorted([*SERVER, "backup"]))
 # The hint of a warning, or what distinguishes it from others, and options whose only warning has
 # it. A sentence is compared once.
 HINTS = r"""
@@ -68,9 +68,8 @@ server_management_name?):
   - {hostvars_prefix: vm_, groups: {a: region == 'x'}}
   - {hostvars_prefix: vm_, groups: {a: server_region == 'x'}}
   - {hostvars_prefix: vm_, groups: {a: vm_regoin == 'x'}}
-'FIELDS, each with vm_ before it)':
+' the fields of servers are vm_backup, vm_created_at, ':
   - {hostvars_prefix: vm_, compose: {ansible_user: vm_owner}}
-'FIELDS, and name with a hostvars_prefix)': [{hostvars_prefix: '', compose: {a: nope}}]
 # Names of hosts.
 "(the API has no tags: use the name, as in server_management_name":
   - hostnames: ['tag:Name']
@@ -79,7 +78,7 @@ server_management_name?):
   - compose: {inventory_hostname: server_management_id}
 # Anything else.
 ? '(variables of another source are known if it is read before this file; the fields of servers are
-  FIELDS, each with server_management_ before it)'
+  FIELDS)'
 : - compose: {ansible_password: sekret}
   - compose: {ansible_user: server_management_admin}
   - compose: {a: admin}
@@ -87,7 +86,7 @@ server_management_name?):
   - compose: {a: of_host ~ ''}
   # Not documented, so that it may be a list.
   - compose: {a: backup.time}
-(the fields of servers are FIELDS, each with server_management_ before it):
+(the fields of servers are FIELDS):
   - hostnames: [instance_id]
   - hostnames: [rack]
 # As in a form that works for the option.
@@ -116,7 +115,7 @@ server_management_name?):
 '{{ ansible_host }}, ': [compose: {ansible_host: '{{ ansible_host }}-{{ x }}'}]
 # Constant text.
 ? (if text is meant, write "'root'", with quotes inside the quotes; the fields of servers are
-  FIELDS, each with server_management_ before it)
+  FIELDS)
 : - compose: {ansible_become_user: root}
 '"''admin''", ':
   - {hostvars_prefix: '', compose: {ansible_user: admin}}
@@ -220,7 +219,7 @@ datacenter stage
 @pytest.mark.parametrize("name", OF_OTHERS.split())
 def test_a_variable_of_another_plugin_is_not_mistaken_for_a_field(name):
     options = {"keyed_groups": [{"key": name}]}
-    assert f" {FIELDS}, " in warning_about(options)
+    assert f" {FIELDS})" in warning_about(options)
 
 
 # In the last rows, the template in the variable of the other source fails.
