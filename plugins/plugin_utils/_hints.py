@@ -147,9 +147,9 @@ class Hints:
         texts = [
             f"{text} is text, and not a list or a mapping" for text in sorted(self.texts & taken)
         ]
-        if is_address(expression) and (texts or near != "ipv4" or expression.source != name):
+        if is_address(expression) and (near != "ipv4" or expression.source != name):
             texts.append("the address is the API's ipv4 already: leave it out")
-        if near and not taken and not texts:
+        if near and not texts:
             texts.append(f"did you mean {self._fields[near]}?")
         return "; ".join(texts)
 

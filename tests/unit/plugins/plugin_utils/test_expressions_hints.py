@@ -49,6 +49,8 @@ server_management_region?):
 server_management_created_at?): [compose: {a: server_management_created}]
 server_management_status?): [groups: {a: status == 'running'}]
 server_management_plan?): [keyed_groups: [key: plan]]
+# Not documented, so that it may be a mapping.
+server_management_backup?): [compose: {a: backup.time}]
 server_management_name?):
   - hostnames: [name]
   - compose: {ansible_user: name}
@@ -84,8 +86,6 @@ server_management_name?):
   - compose: {a: admin}
   # Only a host that is not of this file has it.
   - compose: {a: of_host ~ ''}
-  # Not documented, so that it may be a list.
-  - compose: {a: backup.time}
 (the fields of servers are FIELDS):
   - hostnames: [instance_id]
   - hostnames: [rack]
