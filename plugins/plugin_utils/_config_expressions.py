@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jinja2 import Environment, TemplateSyntaxError
+from jinja2 import Environment, nodes
 
 from ..module_utils._errors import OptionError
 from ..module_utils._options import convert
@@ -35,6 +35,15 @@ _ONE_CONDITION = "Write one condition; join several with `and` or `or`."
 _NO_EXPRESSION = (
     "Conditions are Jinja expressions, with == and text in quotes. The API has no tags."
 )
+
+
+def parts_of(expression: Any) -> list[nodes.Expr]:
+    """Return the parts of an expression, the whole first; none if Jinja alone can't read it."""
+    try:
+        template = Environment(autoescape=True).parse(f"{{{{ ({expression}) }}}}")
+        return list(template.find_all(nodes.Expr))
+    except Exception:  # noqa: BLE001  # a user's expression; Ansible reports what is wrong
+        return []
 
 
 def check_entries(option: str, value: Any, prefix: str) -> Any:
@@ -87,9 +96,7 @@ def _check_filters(entries: Iterable[Any], form: str) -> None:
 
 def _forms_of(condition: str, form: str) -> str:
     """Return how to write a condition by which another plugin includes or excludes servers."""
-    try:
-        Environment(autoescape=True).parse(f"{{{{ ({condition}) }}}}")
-    except TemplateSyntaxError:
+    if not parts_of(condition):
         return f"{_NO_EXPRESSION} {form}"
     shown = one_line(condition)
     plain = f"({shown})" if shown[:1] in "'\"" else shown  # at its beginning, YAML reads a quote

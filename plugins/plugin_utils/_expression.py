@@ -17,15 +17,16 @@ import re
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any
 
-from jinja2 import Environment, nodes
+from jinja2 import nodes
 
 from ..module_utils._text import is_plain, one_line
 from ._ansible import RESERVED_VARIABLES
+from ._config_expressions import parts_of
 from ._hosts import Host
 
 # Braces can end an expression inside a template, and Ansible up to 2.18 renders those in its text.
 # Ansible and Jinja treat backslashes differently.
-_TEMPLATE_SIGNS = ("{", "}", "\\")
+_TEMPLATE_SIGNS = frozenset("{}\\")
 # What people write for names, plans, regions and statuses; none returns an iterator.
 _FILTERS = {
     "bool", "capitalize", "d", "default", "first", "int", "join", "last", "length", "lower",
@@ -63,11 +64,11 @@ class Expression:
         self.entry = str(entry)
         self.source = str(content).strip()
         self.content = content
-        parts = _parts_of(content)
+        parts = parts_of(content)
         self.whole = parts[0] if parts else None
         self.names = {part.name for part in parts if isinstance(part, nodes.Name)}
         depends_on_text = all(map(_depends_on_its_parts, parts))
-        has_signs = any(sign in self.source for sign in _TEMPLATE_SIGNS)
+        has_signs = not _TEMPLATE_SIGNS.isdisjoint(self.source)
         # Magic variables, such as group_names, are reserved: result() would take them for absent.
         reads_changing = self.names & RESERVED_VARIABLES.union(changing)
         self.is_remembered = bool(parts) and depends_on_text and not (has_signs or reads_changing)
@@ -102,17 +103,6 @@ class Expression:
         if key not in self._results:
             self._results[key] = ask()
         return self._results[key]
-
-
-def _parts_of(expression: Any) -> list[nodes.Expr]:
-    """Return the parts of an expression, the whole first; none if Jinja alone can't read it."""
-    if not isinstance(expression, str):
-        return []
-    try:
-        template = Environment(autoescape=True).parse(f"{{{{ ({expression}) }}}}")
-        return list(template.find_all(nodes.Expr))
-    except Exception:  # noqa: BLE001  # a user's expression; Ansible reports what is wrong
-        return []
 
 
 def _depends_on_its_parts(part: nodes.Expr) -> bool:
