@@ -141,7 +141,7 @@ class Hints:
         expression = mistake.expression
         name = mistake.name
         near = self._near_field(name)
-        taken = {variable for variable, _key in expression.taken()}
+        taken = {variable for variable, _item in expression.taken()}
         if name:
             taken = {self._fields.get(near, "")} if name in taken else set()
         texts = [
@@ -181,8 +181,7 @@ class Hints:
             form = _FORMS_OF_NAMES.get(option)
             if form and "name" in self._fields and not is_constant:
                 text += f", as in {form.format(self._fields['name'])}"
-        is_field = source.startswith(self._prefix or _DEFAULT_PREFIX)
-        if is_constant and _looks_like_text(source) and not is_field:
+        if is_constant and _looks_like_text(source):
             quoted = json.dumps(f"'{source}'", ensure_ascii=False)
             text = f"if text is meant, write {quoted}, with quotes inside the quotes"
         return [text, fields]

@@ -82,7 +82,6 @@ server_management_name?):
 ? '(variables of another source are known if it is read before this file; the fields of servers are
   FIELDS)'
 : - compose: {ansible_password: sekret}
-  - compose: {ansible_user: server_management_admin}
   - compose: {a: admin}
   # Only a host that is not of this file has it.
   - compose: {a: of_host ~ ''}
