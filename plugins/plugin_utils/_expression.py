@@ -40,10 +40,10 @@ _METHODS = {
 }  # fmt: skip
 
 
-# An attribute, a key or an element of a variable, or a filter for a list or a mapping.
+# A variable, and its attribute, key or element, or a filter for a list or a mapping.
 _items = re.compile(
-    r"""(?<![\w.])([A-Za-z_]\w*)(?:\.(\w+)|\[['"]([^'"]+)|\[(-?\d+)\]"""
-    r"""|\s*(\|)\s*(first|join|last|list|map|reject|select|sort|unique)\b)"""
+    r"""(?<![\w.])([A-Za-z_]\w*)(\.\w+|\[['"][^'"]+['"]\]|\[-?\d+\]"""
+    r"""|\s*\|\s*(?:first|join|last|list|map|reject|select|sort|unique)\b)"""
 ).findall
 
 
@@ -83,10 +83,11 @@ class Expression:
     def taken(self) -> set[tuple[str, str]]:
         """Return variables, each with what it takes from them that text does not have.
 
-        For example, ("region", "slug") for region.slug and region['slug'], and ("ipv4", "0").
+        For example, ("region", ".slug"), ("region", "['slug']"), ("ipv4", "[0]"), and
+        ("name", " | list").
         """
-        found = [(variable, " ".join(keys).strip()) for variable, *keys in _items(self.source)]
-        return {(variable, key) for variable, key in found if not hasattr(str, key)}
+        pairs = _items(self.source)
+        return {pair for pair in pairs if not hasattr(str, pair[1].strip(".[]'\""))}
 
     def result(self, variables: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
         """Return the result for these variables; ``ask`` for one that is not remembered."""

@@ -42,8 +42,9 @@ from ._inventory import variables_of
 _Ask = Callable[[Any, HostVars], Any]
 _NO_RESULT = object()  # of an expression that failed, or is omitted
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
-# Filters that give the characters of a text; `first` can be meant.
-_OF_LISTS = ("| list", "| map", "| reject", "| select")
+# An attribute, a text as a key, or a filter that returns the characters of a text. An element of a
+# text, and `first`, can be meant.
+_is_never_of_text = re.compile(r"""\.[A-Za-z_]|\[['"]|\s*\|\s*(?:list|map|reject|select)$""").match
 # Variables of each host with a name, beside those of new hosts.
 _MAGIC = frozenset({"group_names", "inventory_hostname", "inventory_hostname_short"})
 _UNKNOWN = (
@@ -134,10 +135,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
         for expression in self._of["hostnames"]:
             value = self._try(expression, unnamed, self._compose)
             name = ""
-            if isinstance(value, _NUMBERS):
-                name = str(value)
-            elif isinstance(value, str):
-                name = str.__str__(value)  # without any mark
+            if isinstance(value, (str, *_NUMBERS)):
+                name = str.__str__(str(value))  # without any mark
             names.append(name)
         failed = [each for each in self._of["hostnames"] if host in each.failures]
         if failed and not any(names):
@@ -240,11 +239,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
             known = known.union(composed)
         shown = {name: name for name in expression.names - known}
         texts = self._hints.texts.difference(composed, self._vars)
-        for variable, key in expression.taken():
-            if variable in texts and key.isidentifier():
-                shown[f"{variable}.{key}"] = ""
-            if variable in texts and key.endswith(_OF_LISTS):
-                shown[f"{variable} {key}"] = ""
+        for variable, item in expression.taken():
+            if variable in texts and _is_never_of_text(item):
+                shown[one_line(f"{variable}{item}")] = ""
         # Otherwise, a name can be an extra var of another run.
         is_certain = is_address(expression) or not self.get_option("use_extra_vars")
         for text, name in sorted(shown.items()):

@@ -247,7 +247,7 @@ def test_other_braces_are_not_reported():
 
 # Each expression with the name, and the hint, or what distinguishes it.
 UNKNOWN = yaml.safe_load("""
-- [{groups: {a: "'k3s' in (server_management_name | list)"}},
+- [{groups: {a: "'k3s' in (server_management_name\\n | list)"}},
    'groups: a (server_management_name | list)']
 # Variables of other plugins, also with their prefix.
 - - compose: {ansible_host: proxmox_ipconfig0.ip | default(ansible_host)}
@@ -265,7 +265,7 @@ UNKNOWN = yaml.safe_load("""
   - "ansible_host (server_management_ipv4.address) (server_management_ipv4 is text, and not a list
      or a mapping; the address is the API's ipv4 already: leave it out). "
 - - filters: [exclude: "server_management_region['slug'] is defined"]
-  - '(server_management_region.slug) (server_management_region is text, '
+  - "(server_management_region['slug']) (server_management_region is text, "
 # Keywords of playbooks.
 - - groups: {a: name is defined, b: port | default(environment) | default(true)}
   - "groups: a (name), groups: b (environment), groups: b (port) (for groups: a (name): did you mean
