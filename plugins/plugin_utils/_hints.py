@@ -47,12 +47,6 @@ _looks_like_text = re.compile(
 _begins_with_tag = re.compile(r"(?i)(?:tags?|labels?)[:.]").match  # tag:Name
 asks_for_tags = re.compile(r"(?i)(?:\b|_)(?:tags?|labels)(?:_|\b)").search
 _types_of_condition = re.compile(r"Conditional result .* of type '(\w+)'").findall
-# Not for filters: a form would keep for some people what it leaves out for others.
-_FORMS_OF_NAMES = {
-    "groups": "'web' in {}",
-    **dict.fromkeys(("compose", "keyed_groups"), "{}.split('-')[0]"),
-    "hostnames": "{}",
-}
 _FORMS_OF_CONDITIONS = {
     "str": "compare it with a text: == '…'; each side of `or` needs its own comparison",
     **dict.fromkeys(("int", "float"), "compare it with a number, without quotes: > 0"),
@@ -178,9 +172,6 @@ class Hints:
         is_selector = expression.whole is None and _begins_with_tag(source)
         if is_selector or asks_for_tags(mistake.name):
             text = "the API has no tags: use the name"
-            form = _FORMS_OF_NAMES.get(option)
-            if form and "name" in self._fields and not is_constant:
-                text += f", as in {form.format(self._fields['name'])}"
         if is_constant and _looks_like_text(source):
             quoted = json.dumps(f"'{source}'", ensure_ascii=False)
             text = f"if text is meant, write {quoted}, with quotes inside the quotes"

@@ -73,9 +73,7 @@ server_management_name?):
 ' the fields of servers are vm_backup, vm_created_at, ':
   - {hostvars_prefix: vm_, compose: {ansible_user: vm_owner}}
 # Names of hosts.
-"(the API has no tags: use the name, as in server_management_name":
-  - hostnames: ['tag:Name']
-  - hostnames: [labels.name]
+'(the API has no tags: use the name)': [hostnames: ['tag:Name']]
 ': it has no effect; for the names of hosts, use hostnames.':
   - compose: {inventory_hostname: server_management_id}
 # Anything else.
@@ -88,14 +86,11 @@ server_management_name?):
 (the fields of servers are FIELDS):
   - hostnames: [instance_id]
   - hostnames: [rack]
-# As in a form that works for the option.
-'(the API has no tags: use the name; ':
+'(the API has no tags: use the name; the fields of servers are FIELDS)':
   - compose: {ansible_user: "tags['ssh_user']"}
-"(the API has no tags: use the name, as in server_management_name.split('-')[0]; ":
-  - compose: {role: tags.role}
-  - keyed_groups: [key: server_management_tags]
-"(the API has no tags: use the name, as in 'web' in server_management_name; ":
   - groups: {a: "'web' in labels"}
+  - hostnames: [labels.name]
+  - keyed_groups: [key: server_management_tags]
 # Braces.
 ? 'expressions have no braces: write server_management_name instead of {{ server_management_name }},
   outside quotes; ~ joins quoted text to it'
@@ -259,7 +254,7 @@ UNKNOWN = yaml.safe_load("""
 - - keyed_groups: [{key: region | default('x'), parent_group: '{{ server_management_plan }}'}]
   - "keyed_groups: region | default('x') (region) (did you mean server_management_region?). "
 - - keyed_groups: [key: server_management_labels.role | default('x')]
-  - '(server_management_labels) (the API has no tags: use the name, as in '
+  - '(server_management_labels) (the API has no tags: use the name; '
 # Attributes of text.
 - - compose: {ansible_host: server_management_ipv4.address | default(inventory_hostname)}
   - "ansible_host (server_management_ipv4.address) (server_management_ipv4 is text, and not a list
