@@ -301,8 +301,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.inventory = recorder = Recorder()
         host = variables["inventory_hostname"]
         try:
-            add_to = self._add_host_to_keyed_groups
-            add_to([entry], variables, host, strict=True, fetch_hostvars=False)
+            self._add_host_to_keyed_groups(
+                [entry], variables, host, strict=True, fetch_hostvars=False
+            )
         except AnsibleParserError as error:
             # For a key that fails, the helper raises "Could not generate group for host web from
             # tags entry: 'tags' is undefined" while it handles the shorter "'tags' is undefined".
