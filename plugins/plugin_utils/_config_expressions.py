@@ -128,10 +128,9 @@ def _check_source(label: str, source: Any, advice: str) -> None:
         raise OptionError(problem, "Leave out entries without an expression.")
     if not isinstance(source, (Mapping, list)):
         return
-    kind = "list" if isinstance(source, list) else "mapping"
     if "children" in source:
         advice = "Use parent_group of keyed_groups, or repeat the condition for each group."
-    raise OptionError(f"{label}: must be an expression, not a {kind}.", advice)
+    raise OptionError(f"{label}: must be an expression, not a list or a mapping.", advice)
 
 
 def _is_blank(value: Any) -> bool:

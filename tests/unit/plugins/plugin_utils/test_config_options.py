@@ -68,8 +68,9 @@ must be an expression that is not empty. Leave out entries without an expression
   - ['filters: exclude', [{exclude: ' '}]]
   - ['compose: b', {c: x, b: null, a: ' '}]
   - ['groups: a', {a: ' '}]
-must be an expression, not a list. Write one condition; join several with `and` or `or`.:
-  - ['filters: exclude', [{exclude: [x]}]]
+? must be an expression, not a list or a mapping. Write one condition; join several with `and` or
+  `or`.
+: - ['filters: exclude', [{exclude: [x]}]]
   - ['groups: a', {a: [x]}]
 ? "each entry must have one key, include or exclude. Write entries such as `- exclude: vm_status !=
   'running'`, or use an option such as statuses."
@@ -99,7 +100,7 @@ def test_an_invalid_value_names_its_option(problem):
 
 # What the message about a value that is not an expression advises.
 INSTEAD = yaml.safe_load("""
-- [hostnames, [{name: x, prefix: y}], "not a mapping. Write entries such as `- vm_id ~
+- [hostnames, [{name: x, prefix: y}], "a mapping. Write entries such as `- vm_id ~
     '.example.com'`."]
 - - filters
   - "a == 'b'\\n"
