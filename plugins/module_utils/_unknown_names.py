@@ -72,5 +72,4 @@ def nearest(name: str, names: Collection[str]) -> str:
 
     "regoin" is near to "region"; "tags" is not near to "status", nor "ipv6" to "ipv4".
     """
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.82)
-    return near[0] if near else ""
+    return "".join(difflib.get_close_matches(name, names, n=1, cutoff=0.82))
