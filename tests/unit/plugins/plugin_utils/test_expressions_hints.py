@@ -86,8 +86,10 @@ server_management_name?):
 (the fields of servers are FIELDS):
   - hostnames: [instance_id]
   - hostnames: [rack]
-'(the API has no tags: use the name; the fields of servers are FIELDS)':
+# A server's name is not the name of a user.
+'(the API has no tags; the fields of servers are FIELDS)':
   - compose: {ansible_user: "tags['ssh_user']"}
+'(the API has no tags: use the name; the fields of servers are FIELDS)':
   - groups: {a: "'web' in labels"}
   - hostnames: [labels.name]
   - keyed_groups: [key: server_management_tags]
