@@ -20,9 +20,10 @@ EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames"
 # With any prefix: an empty one makes no variable of the name.
 _FORMS = {
     "compose": "Write entries such as `rack: {0}region ~ '-1'`.",
+    # Other plugins have conditions such as `status = RUNNING` and `tag:Name`.
     "filters": (
-        "Write entries such as `- exclude: {0}status != 'running'`, or use an option such as "
-        "statuses."
+        "Conditions are Jinja expressions, with == and text in quotes. The API has no tags. Write "
+        "entries such as `- exclude: {0}status != 'running'`, or use an option such as statuses."
     ),
     "groups": "Write entries such as `small: {0}plan == 'small'`.",
     "hostnames": "Write entries such as `- {0}id ~ '.example.com'`.",
@@ -31,10 +32,6 @@ _FORMS = {
 _AS_TEXT = """Write a text in quotes: "[{0}region]" or "{{'zone': {0}region}}"."""
 # Before ansible-core 2.19, a list or a mapping is a condition that is always true.
 _ONE_CONDITION = "Write one condition; join several with `and` or `or`."
-# Of conditions such as `status = RUNNING` and `tag:Name`.
-_NO_EXPRESSION = (
-    "Conditions are Jinja expressions, with == and text in quotes. The API has no tags."
-)
 
 
 def parts_of(expression: Any) -> list[nodes.Expr]:
@@ -97,7 +94,7 @@ def _check_filters(entries: Iterable[Any], form: str) -> None:
 def _forms_of(condition: str, form: str) -> str:
     """Return how to write a condition by which another plugin includes or excludes servers."""
     if not parts_of(condition):
-        return f"{_NO_EXPRESSION} {form}"
+        return form
     shown = one_line(condition)
     plain = f"({shown})" if shown[:1] in "'\"" else shown  # at its beginning, YAML reads a quote
     return (

@@ -55,9 +55,10 @@ YAML reads this value as a number, a boolean, a date or null. Put it in quotes.:
   - [statuses, [5]]
   - [plans, [null]]
   - ['keyed_groups: parent_group', [{key: x, parent_group: 1}]]
-? "must be a list. Write entries such as `- exclude: vm_status != 'running'`, or use an option such
-  as statuses."
-: [[filters, {status: running}]]
+? "must be a list. Conditions are Jinja expressions, with == and text in quotes. The API has no
+  tags. Write entries such as `- exclude: vm_status != 'running'`, or use an option such as
+  statuses."
+: [[filters, {'tag:Name': web}]]
 'must be a list. Write entries such as `- {key: vm_region, prefix: zone}`.':
   - [keyed_groups, {key: x}]
 "must be a mapping. Write entries such as `rack: vm_region ~ '-1'`.": [[compose, x]]
@@ -72,9 +73,12 @@ must be an expression that is not empty. Leave out entries without an expression
   `or`.
 : - ['filters: exclude', [{exclude: [x]}]]
   - ['groups: a', {a: [x]}]
-? "each entry must have one key, include or exclude. Write entries such as `- exclude: vm_status !=
-  'running'`, or use an option such as statuses."
+? "each entry must have one key, include or exclude. Conditions are Jinja expressions, with == and
+  text in quotes. The API has no tags. Write entries such as `- exclude: vm_status != 'running'`, or
+  use an option such as statuses."
 : - [filters, [null]]
+  - [filters, ['status = RUNNING']]
+  - [filters, ['tag:Name']]
   - [filters, [{inclde: x}]]
   - [filters, [{exclude: x, include: x}]]
 ? 'an include that no exclude follows has no effect, because servers that match no condition are
@@ -108,13 +112,6 @@ INSTEAD = yaml.safe_load("""
     (a == 'b')` to keep only those."
 - [filters, ["'a' in b"], "Write `- exclude: ('a' in b)` to leave out the servers for which it is
     true, or `- exclude: not ('a' in b)` to keep only those."]
-- - filters
-  - ['status = RUNNING']
-  - "or exclude. Conditions are Jinja expressions, with == and text in quotes. The API has no
-    tags. Write entries such as `- exclude: vm_status != 'running'`, or use an option such as
-    statuses."
-- [filters, ['tag:Name'], "The API has no tags. Write entries such as `- exclude: vm_status !=
-    'running'`, or use an option such as statuses."]
 - [compose, {net: {zone: x}}, 'Write a text in quotes: "[vm_region]" or "{''zone'': vm_region}".']
 - [groups, {a: {children: [b]}}, 'Use parent_group of keyed_groups, or repeat the condition for each
     group.']
