@@ -96,7 +96,7 @@ def _forms_of(condition: str, form: str) -> str:
     if not parts_of(condition):
         return form
     shown = one_line(condition)
-    plain = f"({shown})" if shown[:1] in "'\"" else shown  # at its beginning, YAML reads a quote
+    plain = shown if shown[:1].isalnum() else f"({shown})"  # YAML reads quotes and brackets
     return (
         f"Write `- exclude: {plain}` to leave out the servers for which it is true, or "
         f"`- exclude: not ({shown})` to keep only those."

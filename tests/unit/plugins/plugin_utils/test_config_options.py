@@ -112,6 +112,8 @@ INSTEAD = yaml.safe_load("""
     (a == 'b')` to keep only those."
 - [filters, ["'a' in b"], "Write `- exclude: ('a' in b)` to leave out the servers for which it is
     true, or `- exclude: not ('a' in b)` to keep only those."]
+- [filters, ["[a] | max"], "Write `- exclude: ([a] | max)` to leave out the servers for which it is
+    true, or `- exclude: not ([a] | max)` to keep only those."]
 - [compose, {net: {zone: x}}, 'Write a text in quotes: "[vm_region]" or "{''zone'': vm_region}".']
 - [groups, {a: {children: [b]}}, 'Use parent_group of keyed_groups, or repeat the condition for each
     group.']
