@@ -20,10 +20,12 @@ _OTHER_NAMES = {
     "compose": "hostvar_expressions variables vars",
     "filters": "api_filters device_query_filters filter_expressions host_filter host_filters "
     "hostfilter include_filters include_host_filters label_selector label_selectors name_patterns "
-    "query_filters server_filters simple_filters vm_query_filters",
+    "ovirt_query_filter query query_filters server_filters simple_filters sysparm_query "
+    "vm_query_filters",
     "filters with exclude": "default_host_filters exclude_filters exclude_host_filters",
     "groups": "conditional_groups",
-    "hostnames": "hostname_field inventory_hostname ovirt_hostname_preference",
+    "hostnames": "hostname_field hostname_format_preferences inventory_hostname "
+    "ovirt_hostname_preference",
     "hostnames or base_url": "hostname",  # opennebula; vmware
     'keyed_groups with separator: ""': "group_names_raw",
     "hostvars_prefix": "facts_prefix var_prefix variable_prefix vars_prefix",
@@ -35,7 +37,7 @@ _OTHER_NAMES = {
 }
 # Options of other inventory plugins that select servers by what this API does not have.
 _NARROWING = (
-    "exclude_mgmt_classes exclude_profiles extattrs filter_by_domain filter_by_label "
+    "compartments exclude_mgmt_classes exclude_profiles extattrs filter_by_domain filter_by_label "
     "filter_by_project filter_by_vpc folders images include_arc_resource_groups "
     "include_hcivm_resource_groups include_mgmt_classes include_profiles "
     "include_vm_resource_groups include_vmss_resource_groups inventory_id "

@@ -38,7 +38,7 @@ OTHERS = yaml.safe_load("""
 ' (here: base_url)': api_endpoint url
 ' (here: ca_path)': ca_cert tls_ca_cert
 ' (here: compose)': hostvar_expressions vars
-' (here: filters)': api_filters hostfilter include_filters label_selector vm_query_filters
+' (here: filters)': api_filters hostfilter include_filters label_selector query vm_query_filters
 ' (here: filters with exclude)': default_host_filters exclude_host_filters
 ' (here: groups)': conditional_groups
 ' (here: hostnames or base_url)': hostname
