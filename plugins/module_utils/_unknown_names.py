@@ -27,7 +27,6 @@ _OTHER_NAMES = {
     "hostnames": "hostname_field hostname_format_preferences inventory_hostname "
     "ovirt_hostname_preference",
     "hostnames or base_url": "hostname",  # opennebula; vmware
-    'keyed_groups with separator: ""': "group_names_raw",
     "hostvars_prefix": "facts_prefix var_prefix variable_prefix vars_prefix",
     "plans": "instance_types types",
     "regions": "aws_region filter_by_zone locations zones",

@@ -49,8 +49,8 @@ OTHERS = yaml.safe_load("""
 ' (here: statuses)': include_stopped running_only state vm_status_filter
 ' (here: timeout)': api_timeout request_timeout
 ' (here: validate_certs)': api_verify_ssl_cert verify_ssl
-'': group_vars hostvars_suffix instance_type max_timeout plain_host_names plurals proxy_host
-  regions_exclude server session_token use_names user zone
+'': group_names_raw group_vars hostvars_suffix instance_type max_timeout plain_host_names plurals
+  proxy_host regions_exclude server session_token use_names user zone
 ' (the API has no such data, so this file has all servers)': folders network projects tags
 """)
 
