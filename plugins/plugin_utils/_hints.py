@@ -171,7 +171,7 @@ class Hints:
         is_constant = option == "compose" and _is_often_text(expression.entry)
         is_selector = expression.whole is None and _begins_with_tag(source)
         if is_selector or asks_for_tags(mistake.name):
-            text = "the API has no tags: use the name"
+            text = "the API has no tags: use the name, in a new expression"
             if is_constant:
                 text = "the API has no tags"  # a server's name is not a user
         if is_constant and _looks_like_text(source):

@@ -73,7 +73,7 @@ server_management_name?):
 ' the fields of servers are vm_backup, vm_created_at, ':
   - {hostvars_prefix: vm_, compose: {ansible_user: vm_owner}}
 # Names of hosts.
-'(the API has no tags: use the name)': [hostnames: ['tag:Name']]
+'(the API has no tags: use the name, in a new expression)': [hostnames: ['tag:Name']]
 ': it has no effect; for the names of hosts, use hostnames.':
   - compose: {inventory_hostname: server_management_id}
 # Anything else.
@@ -89,7 +89,8 @@ server_management_name?):
 # A server's name is not the name of a user.
 '(the API has no tags; the fields of servers are FIELDS)':
   - compose: {ansible_user: "tags['ssh_user']"}
-'(the API has no tags: use the name; the fields of servers are FIELDS)':
+# A part of it could expect a list, which text is not.
+'(the API has no tags: use the name, in a new expression; the fields of servers are FIELDS)':
   - groups: {a: "'web' in labels"}
   - hostnames: [labels.name]
   - keyed_groups: [key: server_management_tags]
@@ -256,7 +257,7 @@ UNKNOWN = yaml.safe_load("""
 - - keyed_groups: [{key: region | default('x'), parent_group: '{{ server_management_plan }}'}]
   - "keyed_groups: region | default('x') (region) (did you mean server_management_region?). "
 - - keyed_groups: [key: server_management_labels.role | default('x')]
-  - '(server_management_labels) (the API has no tags: use the name; '
+  - '(server_management_labels) (the API has no tags: use the name, '
 # Attributes of text.
 - - compose: {ansible_host: server_management_ipv4.address | default(inventory_hostname)}
   - "ansible_host (server_management_ipv4.address) (server_management_ipv4 is text, and not a list
