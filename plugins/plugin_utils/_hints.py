@@ -167,7 +167,7 @@ class Hints:
         fields = self._list_of_fields if mistake.name else ""
         text = ""
         if mistake.name and option not in ONLY_FIELDS:
-            text = "variables of another source are known if it is read before this file"
+            text = "use a field, leave it out, or define it in a source that is read before"
         is_constant = option == "compose" and _is_often_text(expression.entry)
         is_selector = expression.whole is None and _begins_with_tag(source)
         if is_selector or asks_for_tags(mistake.name):

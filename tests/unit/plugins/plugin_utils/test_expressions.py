@@ -174,9 +174,9 @@ compose: {ansible_host: nope, a: nope, b: nope ~ '', c: other}
 def test_a_shared_warning_has_the_hint_of_each_expression_and_the_fields_once():
     _hosts, (shared, other) = composed({"region": "eu", "plan": "x"}, **SHARED)
     fields = "the fields of servers are server_management_plan, server_management_region"
-    assert "; for compose: a, compose: b: variables " in shared
+    assert "; for compose: a, compose: b: use a field, " in shared
     assert f"(for hostnames: nope, compose: a, compose: b: {fields}; " in shared
-    assert other.endswith(" (variables of another source are known if it is read before this file)")
+    assert other.endswith(" it in a source that is read before)")
 
 
 FAILING_ENTRIES = yaml.safe_load("""

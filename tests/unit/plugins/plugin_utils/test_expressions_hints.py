@@ -77,8 +77,8 @@ server_management_name?):
 ': it has no effect; for the names of hosts, use hostnames.':
   - compose: {inventory_hostname: server_management_id}
 # Anything else.
-? '(variables of another source are known if it is read before this file; the fields of servers are
-  FIELDS)'
+? '(use a field, leave it out, or define it in a source that is read before; the fields of servers
+  are FIELDS)'
 : - compose: {ansible_password: sekret}
   - compose: {a: admin}
   # Only a host that is not of this file has it.
@@ -253,7 +253,7 @@ UNKNOWN = yaml.safe_load("""
 - - {hostvars_prefix: vm_, compose: {ansible_host: vm_ip | default(ansible_host)}}
   - (vm_ip) (the address is the API's ipv4 already
 - - compose: {a: "{'x': nope | default(1)}"}
-  - 'compose: a (nope) (variables of another source '
+  - 'compose: a (nope) (use a field, '
 - - keyed_groups: [{key: region | default('x'), parent_group: '{{ server_management_plan }}'}]
   - "keyed_groups: region | default('x') (region) (did you mean server_management_region?). "
 - - keyed_groups: [key: server_management_labels.role | default('x')]
@@ -267,7 +267,7 @@ UNKNOWN = yaml.safe_load("""
 # Keywords of playbooks.
 - - groups: {a: name is defined, b: port | default(environment) | default(true)}
   - "groups: a (name), groups: b (environment), groups: b (port) (for groups: a (name): did you mean
-     server_management_name?; for groups: b (environment), groups: b (port): variables "
+     server_management_name?; for groups: b (environment), groups: b (port): use a field, "
 # Magic variables that expressions don't see, and others that filters don't see.
 - - compose: {a: hostvars is defined}
   - 'compose: a (hostvars) ('
@@ -349,7 +349,7 @@ def test_without_hosts_only_filters_are_reported():
 
 def test_many_expressions_share_one_warning():
     compose = {f"a{number}": "b is defined" for number in range(12)}
-    assert "compose: a9 (b) and 2 more (variables" in report_of({"compose": compose})
+    assert "compose: a9 (b) and 2 more (use " in report_of({"compose": compose})
 
 
 def test_the_warning_names_the_ways_out():
