@@ -40,10 +40,12 @@ _METHODS = {
 }  # fmt: skip
 
 
-# A variable, and its attribute, key or element, or a filter for a list or a mapping.
+# A variable, and its attribute, key or element, or a filter for a list or a mapping, also after a
+# default.
 _items = re.compile(
     r"""(?<![\w.])([A-Za-z_]\w*)(\.\w+|\[['"][^'"]+['"]\]|\[-?\d+\]"""
-    r"""|\s*\|\s*(?:first|join|last|list|map|reject|select|sort|unique)\b)"""
+    r"""|\s*(?:\|\s*default\([^()]*\)\s*)?"""
+    r"""\|\s*(?:first|join|last|list|map|reject|select|sort|unique)\b)"""
 ).findall
 
 

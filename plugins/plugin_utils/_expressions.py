@@ -44,7 +44,9 @@ _NO_RESULT = object()  # of an expression that failed, or is omitted
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # An attribute, a text as a key, or a filter that returns the characters of a text. An element of a
 # text, and `first`, can be meant.
-_is_never_of_text = re.compile(r"""\.[A-Za-z_]|\[['"]|\s*\|\s*(?:list|map|reject|select)$""").match
+_is_never_of_text = re.compile(
+    r"""(?s)\.[A-Za-z_]|\[['"]|.*\|\s*(?:list|map|reject|select)$"""
+).match
 # Variables of each host with a name, beside those of new hosts.
 _MAGIC = frozenset({"group_names", "inventory_hostname", "inventory_hostname_short"})
 _UNKNOWN = (

@@ -247,6 +247,8 @@ def test_other_braces_are_not_reported():
 UNKNOWN = yaml.safe_load("""
 - [{groups: {a: "'k3s' in (server_management_name\\n | list)"}},
    'groups: a (server_management_name | list)']
+- - keyed_groups: [key: "server_management_name | default([]) | map('lower') | list"]
+  - " | list (server_management_name | default([]) | map) ("
 # Variables of other plugins, also with their prefix.
 - - compose: {ansible_host: proxmox_ipconfig0.ip | default(ansible_host)}
   - "result: compose: ansible_host (proxmox_ipconfig0) (the address is the API's ipv4 already: "
