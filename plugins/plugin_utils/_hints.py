@@ -172,8 +172,8 @@ class Hints:
         is_selector = expression.whole is None and _begins_with_tag(source)
         if is_selector or asks_for_tags(mistake.name):
             text = "the API has no tags: use the name, in a new expression"
-            if is_constant:
-                text = "the API has no tags"  # a server's name is not a user
+            if is_constant:  # a server's name is not a user
+                text = "the API has no tags: leave it out, or write text, in quotes inside quotes"
         if is_constant and _looks_like_text(source):
             quoted = json.dumps(f"'{source}'", ensure_ascii=False)
             text = f"if text is meant, write {quoted}, with quotes inside the quotes"

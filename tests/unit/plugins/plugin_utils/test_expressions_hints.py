@@ -87,7 +87,7 @@ server_management_name?):
   - hostnames: [instance_id]
   - hostnames: [rack]
 # A server's name is not the name of a user.
-'(the API has no tags; the fields of servers are FIELDS)':
+'(the API has no tags: leave it out, or write text, in quotes inside quotes; the fields ':
   - compose: {ansible_user: "tags['ssh_user']"}
 # A part of it could expect a list, which text is not.
 '(the API has no tags: use the name, in a new expression; the fields of servers are FIELDS)':
