@@ -438,7 +438,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                     self._excluding[host.server.id] = excluding
             hosts = [host for host in hosts if host.server.id not in self._excluding]
             if servers and not hosts:
-                values = describe_values(account, self._expressions.filtered_fields())
+                values = describe_values(account, SELECTING_OPTIONS.values())
                 found = "; ".join([count, *values])
                 self._warn(f"filters: no host is left; the account has {found}; -vvv shows why.")
         self._show(f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}")
@@ -489,7 +489,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if self.display.verbosity >= _EACH_SERVER:
             self._show_servers(listing.servers, naming)
         if self._expressions:
-            self._expressions.report(len(hosts), self._warn)
+            self._expressions.report(self._warn)
         for problem in naming.explain_renamed(host.server for host in hosts):
             self._complain(f"hostnames: {problem}")
         warn_of_faults(hosts, self._warn)

@@ -20,12 +20,13 @@ _OTHER_NAMES = {
     "compose": "hostvar_expressions variables vars",
     "filters": "api_filters device_query_filters filter_expressions host_filter host_filters "
     "hostfilter include_filters include_host_filters label_selector label_selectors name_patterns "
-    "query_filters server_filters simple_filters vm_query_filters",
+    "ovirt_query_filter query query_filters server_filters simple_filters sysparm_query "
+    "vm_query_filters",
     "filters with exclude": "default_host_filters exclude_filters exclude_host_filters",
     "groups": "conditional_groups",
-    "hostnames": "hostname_field inventory_hostname ovirt_hostname_preference",
+    "hostnames": "hostname_field hostname_format_preferences inventory_hostname "
+    "ovirt_hostname_preference",
     "hostnames or base_url": "hostname",  # opennebula; vmware
-    'keyed_groups with separator: ""': "group_names_raw",
     "hostvars_prefix": "facts_prefix var_prefix variable_prefix vars_prefix",
     "plans": "instance_types types",
     "regions": "aws_region filter_by_zone locations zones",
@@ -35,7 +36,7 @@ _OTHER_NAMES = {
 }
 # Options of other inventory plugins that select servers by what this API does not have.
 _NARROWING = (
-    "exclude_mgmt_classes exclude_profiles extattrs filter_by_domain filter_by_label "
+    "compartments exclude_mgmt_classes exclude_profiles extattrs filter_by_domain filter_by_label "
     "filter_by_project filter_by_vpc folders images include_arc_resource_groups "
     "include_hcivm_resource_groups include_mgmt_classes include_profiles "
     "include_vm_resource_groups include_vmss_resource_groups inventory_id "
@@ -72,5 +73,4 @@ def nearest(name: str, names: Collection[str]) -> str:
 
     "regoin" is near to "region"; "tags" is not near to "status", nor "ipv6" to "ipv4".
     """
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.82)
-    return near[0] if near else ""
+    return "".join(difflib.get_close_matches(name, names, n=1, cutoff=0.82))

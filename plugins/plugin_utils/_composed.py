@@ -16,7 +16,6 @@ from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ._ansible import mark
-from ._expression import Expression
 from ._hosts import Host, HostVars, ParentAndChild
 from ._names import GROUPS_OF_ANSIBLE
 
@@ -60,14 +59,10 @@ class GroupTree:
 
 
 class UnnamedHost:
-    """A host as filters and hostnames see it: with its fields alone.
-
-    ``seen`` are these variables, and ``failures`` the errors of expressions that failed for it.
-    """
+    """A host as filters and hostnames see it: ``seen`` are the variables of its fields alone."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self.failures: dict[Expression, str] = {}
         self.seen: HostVars = mark(host.variables, even_plain=True)
 
     def all_variables(self) -> HostVars:

@@ -188,7 +188,7 @@ def _check_content(content: Mapping[Any, Any], definitions: ByOption) -> None:
     if unknown:
         raise OptionError(
             f"{', '.join(unknown)}: there is no such option.",
-            f"`ansible-doc -t inventory {PLUGIN}` shows all options.",
+            f"Remove or rename each; `ansible-doc -t inventory {PLUGIN}` shows all options.",
         )
     for option, value in content.items():
         place = _encrypted_in(value)  # follows all aliases

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jinja2 import Environment, TemplateSyntaxError
+from jinja2 import Environment, nodes
 
 from ..module_utils._errors import OptionError
 from ..module_utils._options import convert
@@ -20,9 +20,10 @@ EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames"
 # With any prefix: an empty one makes no variable of the name.
 _FORMS = {
     "compose": "Write entries such as `rack: {0}region ~ '-1'`.",
+    # Other plugins have conditions such as `status = RUNNING` and `tag:Name`.
     "filters": (
-        "Write entries such as `- exclude: {0}status != 'running'`, or use an option such as "
-        "statuses."
+        "Conditions are Jinja expressions, with == and text in quotes. The API has no tags. Write "
+        "entries such as `- exclude: {0}status != 'running'`, or use an option such as statuses."
     ),
     "groups": "Write entries such as `small: {0}plan == 'small'`.",
     "hostnames": "Write entries such as `- {0}id ~ '.example.com'`.",
@@ -31,8 +32,15 @@ _FORMS = {
 _AS_TEXT = """Write a text in quotes: "[{0}region]" or "{{'zone': {0}region}}"."""
 # Before ansible-core 2.19, a list or a mapping is a condition that is always true.
 _ONE_CONDITION = "Write one condition; join several with `and` or `or`."
-# Of conditions such as `status = RUNNING` and `tag:Name`.
-_NO_EXPRESSION = "Conditions are Jinja expressions, with == and text in quotes."
+
+
+def parts_of(expression: Any) -> list[nodes.Expr]:
+    """Return the parts of an expression, the whole first; none if Jinja alone can't read it."""
+    try:
+        template = Environment(autoescape=True).parse(f"{{{{ ({expression}) }}}}")
+        return list(template.find_all(nodes.Expr))
+    except Exception:  # noqa: BLE001  # a user's expression; Ansible reports what is wrong
+        return []
 
 
 def check_entries(option: str, value: Any, prefix: str) -> Any:
@@ -59,7 +67,9 @@ def check_entries(option: str, value: Any, prefix: str) -> Any:
         elif option == "keyed_groups":
             _check_keyed_group(entry, form)
         elif is_mapping:
-            _check_named(option, entry, value[entry], prefix)
+            _check_name(option, entry)
+            advice = _AS_TEXT.format(prefix) if option == "compose" else _ONE_CONDITION
+            _check_source(f"{option}: {entry}", value[entry], advice)
     return value
 
 
@@ -83,28 +93,21 @@ def _check_filters(entries: Iterable[Any], form: str) -> None:
 
 def _forms_of(condition: str, form: str) -> str:
     """Return how to write a condition by which another plugin includes or excludes servers."""
-    try:
-        Environment(autoescape=True).parse(f"{{{{ ({condition}) }}}}")
-    except TemplateSyntaxError:
-        return f"{_NO_EXPRESSION} {form}"
+    if not parts_of(condition):
+        return form
     shown = one_line(condition)
-    plain = f"({shown})" if shown[:1] in "'\"" else shown  # at its beginning, YAML reads a quote
+    plain = shown if shown[:1].isalnum() else f"({shown})"  # YAML reads quotes and brackets
     return (
         f"Write `- exclude: {plain}` to leave out the servers for which it is true, or "
         f"`- exclude: not ({shown})` to keep only those."
     )
 
 
-def _check_named(option: str, name: Any, source: Any, prefix: str) -> None:
-    if option == "compose" and not isinstance(name, str):
-        raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
-    if option == "groups" and _is_blank(name):
-        raise OptionError("groups: a group must have a name.")
-    if option == "groups" and "{{" in str(name):
-        problem = f"groups: {as_word(name)}: names of groups are not templates."
-        raise OptionError(problem, f"Use keyed_groups. {_FORMS['keyed_groups'].format(prefix)}")
-    advice = _AS_TEXT.format(prefix) if option == "compose" else _ONE_CONDITION
-    _check_source(f"{option}: {name}", source, advice)
+def _check_name(option: str, name: Any) -> None:
+    """Raise OptionError at what can't be the name of a variable or a group."""
+    is_name = isinstance(name, str) if option == "compose" else not _is_blank(name)
+    if not is_name:
+        raise OptionError(f"{option}: {as_word(str(name))} can't be a name.")
 
 
 def _check_keyed_group(entry: Any, form: str) -> None:
@@ -122,10 +125,9 @@ def _check_source(label: str, source: Any, advice: str) -> None:
         raise OptionError(problem, "Leave out entries without an expression.")
     if not isinstance(source, (Mapping, list)):
         return
-    kind = "list" if isinstance(source, list) else "mapping"
     if "children" in source:
         advice = "Use parent_group of keyed_groups, or repeat the condition for each group."
-    raise OptionError(f"{label}: must be an expression, not a {kind}.", advice)
+    raise OptionError(f"{label}: must be an expression, not a list or a mapping.", advice)
 
 
 def _is_blank(value: Any) -> bool:

@@ -17,14 +17,16 @@ import re
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any
 
-from jinja2 import Environment, nodes
+from jinja2 import nodes
 
 from ..module_utils._text import is_plain, one_line
 from ._ansible import RESERVED_VARIABLES
+from ._config_expressions import parts_of
+from ._hosts import Host
 
 # Braces can end an expression inside a template, and Ansible up to 2.18 renders those in its text.
 # Ansible and Jinja treat backslashes differently.
-_TEMPLATE_SIGNS = ("{", "}", "\\")
+_TEMPLATE_SIGNS = frozenset("{}\\")
 # What people write for names, plans, regions and statuses; none returns an iterator.
 _FILTERS = {
     "bool", "capitalize", "d", "default", "first", "int", "join", "last", "length", "lower",
@@ -38,10 +40,12 @@ _METHODS = {
 }  # fmt: skip
 
 
-# An attribute, a key or an element of a variable, or a filter for a list or a mapping.
+# A variable, and its attribute, key or element, or a filter for a list or a mapping, also after a
+# default.
 _items = re.compile(
-    r"""(?<![\w.])([A-Za-z_]\w*)(?:\.(\w+)|\[['"]([^'"]+)|\[(-?\d+)\]"""
-    r"""|\s*(\|)\s*(first|join|last|list|map|reject|select|sort|unique)\b)"""
+    r"""(?<![\w.])([A-Za-z_]\w*)(\.\w+|\[['"][^'"]+['"]\]|\[-?\d+\]"""
+    r"""|\s*(?:\|\s*default\([^()]*\)\s*)?"""
+    r"""\|\s*(?:first|join|last|list|map|reject|select|sort|unique)\b)"""
 ).findall
 
 
@@ -52,7 +56,7 @@ class Expression:
     Ansible is asked about: the expression, or the entry of keyed_groups that it is in. ``names``
     are the variables that it reads, and ``whole`` is its tree, as far as Jinja can read it. Its
     results are remembered if ``is_remembered``; ``changing`` are variables that can have another
-    value each time.
+    value each time. ``failures`` has the error for each host for which it failed.
     """
 
     def __init__(
@@ -62,14 +66,15 @@ class Expression:
         self.entry = str(entry)
         self.source = str(content).strip()
         self.content = content
-        parts = _parts_of(content)
+        parts = parts_of(content)
         self.whole = parts[0] if parts else None
         self.names = {part.name for part in parts if isinstance(part, nodes.Name)}
         depends_on_text = all(map(_depends_on_its_parts, parts))
-        has_signs = any(sign in self.source for sign in _TEMPLATE_SIGNS)
+        has_signs = not _TEMPLATE_SIGNS.isdisjoint(self.source)
         # Magic variables, such as group_names, are reserved: result() would take them for absent.
         reads_changing = self.names & RESERVED_VARIABLES.union(changing)
         self.is_remembered = bool(parts) and depends_on_text and not (has_signs or reads_changing)
+        self.failures: dict[Host, str] = {}
         self._results: dict[Hashable, Any] = {}
 
     @property
@@ -80,10 +85,11 @@ class Expression:
     def taken(self) -> set[tuple[str, str]]:
         """Return variables, each with what it takes from them that text does not have.
 
-        For example, ("region", "slug") for region.slug and region['slug'], and ("ipv4", "0").
+        For example, ("region", ".slug"), ("region", "['slug']"), ("ipv4", "[0]"), and
+        ("name", " | list").
         """
-        found = [(variable, " ".join(keys).strip()) for variable, *keys in _items(self.source)]
-        return {(variable, key) for variable, key in found if not hasattr(str, key)}
+        pairs = _items(self.source)
+        return {pair for pair in pairs if not hasattr(str, pair[1].strip(".[]'\""))}
 
     def result(self, variables: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
         """Return the result for these variables; ``ask`` for one that is not remembered."""
@@ -100,17 +106,6 @@ class Expression:
         if key not in self._results:
             self._results[key] = ask()
         return self._results[key]
-
-
-def _parts_of(expression: Any) -> list[nodes.Expr]:
-    """Return the parts of an expression, the whole first; none if Jinja alone can't read it."""
-    if not isinstance(expression, str):
-        return []
-    try:
-        template = Environment(autoescape=True).parse(f"{{{{ ({expression}) }}}}")
-        return list(template.find_all(nodes.Expr))
-    except Exception:  # noqa: BLE001  # a user's expression; Ansible reports what is wrong
-        return []
 
 
 def _depends_on_its_parts(part: nodes.Expr) -> bool:

@@ -28,7 +28,6 @@ from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
-from ..module_utils._models import FIELDS
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, first_of, is_plain, one_line
 from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, reason_text, trust
@@ -43,8 +42,11 @@ from ._inventory import variables_of
 _Ask = Callable[[Any, HostVars], Any]
 _NO_RESULT = object()  # of an expression that failed, or is omitted
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
-# Filters that give the characters of a text; `first` can be meant.
-_OF_LISTS = ("| list", "| map", "| reject", "| select")
+# An attribute, a text as a key, or a filter that returns the characters of a text. An element of a
+# text, and `first`, can be meant.
+_is_never_of_text = re.compile(
+    r"""(?s)\.[A-Za-z_]|\[['"]|.*\|\s*(?:list|map|reject|select)$"""
+).match
 # Variables of each host with a name, beside those of new hosts.
 _MAGIC = frozenset({"group_names", "inventory_hostname", "inventory_hostname_short"})
 _UNKNOWN = (
@@ -81,8 +83,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
         compile_once(templar)
         self._fields = fields
         self._hints = Hints(get_option, fields, extra_vars.keys() - self._vars.keys())
-        # For each expression that failed: the host, as people know it, and the error, by its id.
-        self._failures: dict[Expression, dict[str, tuple[str, str]]] = defaultdict(dict)
         # By option, in the order in which failures are reported.
         self._of: dict[str, list[Expression]] = defaultdict(list)
         for entry in get_option("filters") or []:
@@ -119,18 +119,12 @@ class Expressions(BaseInventoryPlugin, Constructable):
         for number, expression in enumerate(self._of["filters"], 1):
             is_true = self._try(expression, unnamed, self._holds)
             if is_true is _NO_RESULT:
-                self._note_failures(unnamed)
                 raise OptionError(self._failure([self._mistake(expression)]))
             if is_true and expression.entry.startswith("include"):
                 return ""
             if is_true:
                 return one_line(f"filters: {number}: {expression.entry}")
         return ""
-
-    def filtered_fields(self) -> list[str]:
-        """Return the documented fields that filters read."""
-        names = set[str]().union(*(expression.names for expression in self._of["filters"]))
-        return [field for field in FIELDS if self._fields.get(field) in names]
 
     def preferences(self, host: Host) -> list[str]:
         """Return the result of each expression of hostnames; an empty text if it is not usable.
@@ -143,13 +137,11 @@ class Expressions(BaseInventoryPlugin, Constructable):
         for expression in self._of["hostnames"]:
             value = self._try(expression, unnamed, self._compose)
             name = ""
-            if isinstance(value, _NUMBERS):
-                name = str(value)
-            elif isinstance(value, str):
-                name = str.__str__(value)  # without any mark
+            if isinstance(value, (str, *_NUMBERS)):
+                name = str.__str__(str(value))  # without any mark
             names.append(name)
-        self._note_failures(unnamed)
-        if unnamed.failures and not any(names):
+        failed = [each for each in self._of["hostnames"] if host in each.failures]
+        if failed and not any(names):
             return []
         return names
 
@@ -185,41 +177,31 @@ class Expressions(BaseInventoryPlugin, Constructable):
             host = composed.host
             host.variables = combine_vars(host.variables, composed.variables)
             host.groups += composed.groups
-            self._note_failures(composed)
 
-    def _note_failures(self, unnamed: UnnamedHost) -> None:
-        host = unnamed.host
-        missing = [each.entry for each in unnamed.failures if each.option == "compose"]
-        for expression, error in unnamed.failures.items():
-            name = _undefined_name(error)
-            # A group without a variable of compose that failed is a consequence.
-            if expression.option == "compose" or not name or name not in missing:
-                self._failures[expression][host.server.id] = (host.label, error)
-
-    def report(self, total: int, warn: Show) -> None:
-        """Warn of expressions that fail for some hosts of a total, or that have no effect.
+    def report(self, warn: Show) -> None:
+        """Warn of expressions that fail for some hosts, or that have no effect.
 
         Those that fail for the same undefined name share a warning, and so do those that read names
         that no host has. With strict, one OptionError has each failure.
         """
         is_strict = self.get_option("strict")
+        total = len(self.composition.hosts)
         alike: dict[object, list[Mistake]] = {}
-        without_effect = []
         unknown: list[Mistake] = []
         for expression in chain(*self._of.values()):
-            if expression in self._failures:
+            if expression.failures:
                 mistake = self._mistake(expression)
                 cause = expression if is_strict else mistake.name or expression
                 alike.setdefault(cause, []).append(mistake)
             elif misuse := misuse_of(expression):
-                without_effect.append(f"{expression.label}: {misuse}.")
+                warn(f"{expression.label}: {misuse}.")
             elif total or expression.option == "filters":
                 unknown += self._unknown(expression)
         shown = 0 if is_strict else total
         failures = [self._failure(mistakes, shown) for mistakes in alike.values()]
         if failures and is_strict:
             raise OptionError(first_of(failures, 10))
-        for line in failures + without_effect:
+        for line in failures:
             warn(line)
         if unknown and self._fields:
             labels = [mistake.label for mistake in unknown]
@@ -228,8 +210,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
     def _mistake(self, expression: Expression) -> Mistake:
         """Return why an expression failed for the first of its hosts."""
-        _host, error = min(self._failures[expression].values())
-        reason = reason_text(error)
+        first = min(expression.failures, key=lambda host: host.label)
+        reason = reason_text(expression.failures[first])
         name = _undefined_name(reason)
         hosts = [] if expression.option in ONLY_FIELDS else self.composition.hosts
         is_known = name in self._fields.values() or any(name in host.seen for host in hosts)
@@ -241,10 +223,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
         Without a total, only the first host is named.
         """
         labels = [mistake.label for mistake in mistakes]
-        failures = {}
-        for mistake in reversed(mistakes):
-            failures.update(self._failures[mistake.expression])
-        hosts = sorted(label for label, _error in failures.values())
+        failing = set[Host]().union(*(each.expression.failures for each in mistakes))
+        hosts = sorted(host.label for host in failing)
         shown = hosts[0]
         if total:
             shown = f"{len(hosts):,} of {count_of(total, 'host')} ({first_of(hosts, 3)})"
@@ -261,11 +241,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
             known = known.union(composed)
         shown = {name: name for name in expression.names - known}
         texts = self._hints.texts.difference(composed, self._vars)
-        for variable, key in expression.taken():
-            if variable in texts and key.isidentifier():
-                shown[f"{variable}.{key}"] = ""
-            if variable in texts and key.endswith(_OF_LISTS):
-                shown[f"{variable} {key}"] = ""
+        for variable, item in expression.taken():
+            if variable in texts and _is_never_of_text(item):
+                shown[one_line(f"{variable}{item}")] = ""
         # Otherwise, a name can be an extra var of another run.
         is_certain = is_address(expression) or not self.get_option("use_extra_vars")
         for text, name in sorted(shown.items()):
@@ -299,6 +277,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
         Notes a failure, and returns _NO_RESULT.
         """
+        expression.failures.pop(host.host, None)  # of an attempt with another name
         content = expression.content
         if isinstance(content, _NUMBERS):
             return content
@@ -308,8 +287,12 @@ class Expressions(BaseInventoryPlugin, Constructable):
             # If a name is omitted, the next one is used, also with strict.
             is_strict = self.get_option("strict") and expression.option != "hostnames"
             is_omitted = isinstance(error, OMITTED_ERRORS) and expression.option != "filters"
-            if is_strict or not is_omitted:
-                host.failures[expression] = str(error)
+            missing = [each.entry for each in self._of["compose"] if host.host in each.failures]
+            # A group without a variable of compose that failed is a consequence.
+            name = _undefined_name(str(error))
+            is_consequence = expression.option != "compose" and name and name in missing
+            if (is_strict or not is_omitted) and not is_consequence:
+                expression.failures[host.host] = str(error)
             return _NO_RESULT
 
     def _holds(self, condition: str, variables: HostVars) -> bool:
@@ -320,8 +303,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.inventory = recorder = Recorder()
         host = variables["inventory_hostname"]
         try:
-            add_to = self._add_host_to_keyed_groups
-            add_to([entry], variables, host, strict=True, fetch_hostvars=False)
+            self._add_host_to_keyed_groups(
+                [entry], variables, host, strict=True, fetch_hostvars=False
+            )
         except AnsibleParserError as error:
             # For a key that fails, the helper raises "Could not generate group for host web from
             # tags entry: 'tags' is undefined" while it handles the shorter "'tags' is undefined".

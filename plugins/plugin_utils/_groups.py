@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 from ansible.inventory.group import to_safe_group_name
@@ -47,8 +46,8 @@ def reserved_names(
     groups = {**dict.fromkeys(inventory.groups, _ANOTHER_SOURCE), **GROUPS_OF_ANSIBLE}
     prefixes = dict(PREFIXES_OF_FIELDS)
     written = [("group", get_option("group"))]  # with its option
-    written += [("groups", str(name)) for name in get_option("groups") or {}]
-    for entry in get_option("keyed_groups") or []:
+    written += [("groups", str(name)) for name in get_option("groups")]
+    for entry in get_option("keyed_groups"):
         prefix = entry.get("prefix", "")
         separator = entry.get("separator", "_")
         if prefix == "" and get_option("leading_separator") is False:
@@ -59,7 +58,7 @@ def reserved_names(
             prefixes[start] = KEYED_GROUPS
         elif default:
             groups[safe_group_name(str(default))] = KEYED_GROUPS
-        parent = str(entry.get("parent_group") or "")
+        parent = entry.get("parent_group")
         if parent and "{" not in parent:
             written.append(("keyed_groups", parent))
     for option, text in written:
@@ -104,9 +103,7 @@ def leave_out_groups(
     A pattern with the name of another source's host would address the group's hosts instead of that
     host, and the host would get the variables of the group.
     """
-    made = set(chain.from_iterable(parents))
-    for host in hosts:
-        made.update(host.groups)
+    made = set[str]().union(*parents, *(host.groups for host in hosts))
     left_out = {name for name in made if name in other_hosts or is_localhost(name)}
     if not left_out:
         return parents

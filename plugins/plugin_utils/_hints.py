@@ -47,12 +47,6 @@ _looks_like_text = re.compile(
 _begins_with_tag = re.compile(r"(?i)(?:tags?|labels?)[:.]").match  # tag:Name
 asks_for_tags = re.compile(r"(?i)(?:\b|_)(?:tags?|labels)(?:_|\b)").search
 _types_of_condition = re.compile(r"Conditional result .* of type '(\w+)'").findall
-# Not for filters: a form would keep for some people what it leaves out for others.
-_FORMS_OF_NAMES = {
-    "groups": "'web' in {}",
-    **dict.fromkeys(("compose", "keyed_groups"), "{}.split('-')[0]"),
-    "hostnames": "{}",
-}
 _FORMS_OF_CONDITIONS = {
     "str": "compare it with a text: == '…'; each side of `or` needs its own comparison",
     **dict.fromkeys(("int", "float"), "compare it with a number, without quotes: > 0"),
@@ -73,13 +67,6 @@ class Mistake(NamedTuple):
     is_known: bool = False
 
 
-class Hint(NamedTuple):
-    """What is probably meant, and whether the names of the fields help."""
-
-    text: str = ""
-    lists_fields: bool = False
-
-
 class Hints:
     """The hints for the expressions of a file.
 
@@ -90,49 +77,46 @@ class Hints:
     def __init__(
         self, get_option: GetOption, fields: Mapping[str, str], extra_vars: Collection[str]
     ) -> None:
-        prefix = get_option("hostvars_prefix")
-        use = f"each with {prefix} before it" if prefix else "and name with a hostvars_prefix"
         # For the first message that needs it.
-        self._list_of_fields = f"the fields of servers are {first_of(sorted(fields), 10)}, {use}"
-        self._prefix = prefix
+        self._list_of_fields = f"the fields of servers are {first_of(sorted(fields.values()), 10)}"
+        self._prefix = get_option("hostvars_prefix")
         self._fields = fields
         self._extra_vars = extra_vars
         self._composed = get_option("compose")
         self.texts = {fields[name] for name in FIELDS if name in fields}
 
-    def explain(self, mistakes: Iterable[Mistake]) -> str:
+    def explain(self, mistakes: Collection[Mistake]) -> str:
         """Return the hints for a message about these mistakes, in parentheses."""
-        hints: dict[Hint, list[str]] = {}
+        hints: dict[str, list[str]] = {}
         for mistake in mistakes:
-            hints.setdefault(self._hint_for(mistake), []).append(mistake.label)
+            for hint in self._hints_for(mistake):
+                hints.setdefault(hint, []).append(mistake.label)
         texts = []
         for hint, labels in hints.items():
-            text = hint.text
-            if text and len(hints) > 1:  # it could be wrong for another expression
-                text = f"for {first_of(labels, 3)}: {text}"
+            text = hint
+            if len(labels) < len(mistakes):  # it could be wrong for another expression
+                text = f"for {first_of(labels, 3)}: {hint}"
             texts.append(text)
-        if any(hint.lists_fields for hint in hints):
-            texts.append(self._list_of_fields)
+        if self._list_of_fields in hints:
             self._list_of_fields = ""
-        shown = "; ".join(filter(None, texts))
+        shown = "; ".join(texts)
         return f" ({shown})" if shown else ""
 
-    def _hint_for(self, mistake: Mistake) -> Hint:
-        """Return the first hint that is true."""
+    def _hints_for(self, mistake: Mistake) -> Iterable[str]:
+        """Return the first hint that is true, or the fields of servers and how to write text."""
         expression = mistake.expression
         is_condition = expression.option in _CONDITIONS
         if not SINCE_2_19 and not is_condition and _asks_lookup(expression.source):
-            return Hint("before ansible-core 2.19, lookups are not possible here: use group_vars")
+            return ["before ansible-core 2.19, lookups are not possible here: use group_vars"]
         misuse = misuse_of(expression)
         if misuse:
-            return Hint(misuse)
+            return [misuse]
         if mistake.name and mistake.name not in expression.names:
-            return Hint()  # it is in the value of a variable, as a template
-        for question in (self._other_variable, self._field, self._condition):
-            text = question(mistake)
-            if text:
-                return Hint(text)
-        return self._fields_or_text(mistake)
+            return []  # it is in the value of a variable, as a template
+        hint = self._other_variable(mistake) or self._field(mistake) or self._condition(mistake)
+        if hint:
+            return [hint]
+        return filter(None, self._fields_and_text(mistake))
 
     def _other_variable(self, mistake: Mistake) -> str:
         """Return what to do if the name is a variable that the expression does not always have."""
@@ -151,15 +135,15 @@ class Hints:
         expression = mistake.expression
         name = mistake.name
         near = self._near_field(name)
-        taken = {variable for variable, _key in expression.taken()}
+        taken = {variable for variable, _item in expression.taken()}
         if name:
             taken = {self._fields.get(near, "")} if name in taken else set()
         texts = [
             f"{text} is text, and not a list or a mapping" for text in sorted(self.texts & taken)
         ]
-        if is_address(expression) and (texts or near != "ipv4" or expression.source != name):
+        if is_address(expression) and (near != "ipv4" or expression.source != name):
             texts.append("the address is the API's ipv4 already: leave it out")
-        if near and not taken and not texts:
+        if near and not texts:
             texts.append(f"did you mean {self._fields[near]}?")
         return "; ".join(texts)
 
@@ -175,27 +159,25 @@ class Hints:
             return f"for all hosts, write true, or {form}"
         return form
 
-    def _fields_or_text(self, mistake: Mistake) -> Hint:
+    def _fields_and_text(self, mistake: Mistake) -> list[str]:
         """Return what the expression can use, and how to write constant text."""
         expression = mistake.expression
         option = expression.option
         source = expression.source
-        lists_fields = bool(mistake.name and self._fields)
+        fields = self._list_of_fields if mistake.name else ""
         text = ""
-        if lists_fields and option not in ONLY_FIELDS:
-            text = "variables of another source are known if it is read before this file"
+        if mistake.name and option not in ONLY_FIELDS:
+            text = "use a field, leave it out, or define it in a source that is read before"
         is_constant = option == "compose" and _is_often_text(expression.entry)
         is_selector = expression.whole is None and _begins_with_tag(source)
         if is_selector or asks_for_tags(mistake.name):
-            text = "the API has no tags: use the name"
-            form = _FORMS_OF_NAMES.get(option)
-            if form and "name" in self._fields and not is_constant:
-                text += f", as in {form.format(self._fields['name'])}"
-        is_field = source.startswith(self._prefix or _DEFAULT_PREFIX)
-        if is_constant and _looks_like_text(source) and not is_field:
+            text = "the API has no tags: use the name, in a new expression"
+            if is_constant:  # a server's name is not a user
+                text = "the API has no tags: leave it out, or write text, in quotes inside quotes"
+        if is_constant and _looks_like_text(source):
             quoted = json.dumps(f"'{source}'", ensure_ascii=False)
             text = f"if text is meant, write {quoted}, with quotes inside the quotes"
-        return Hint(text, lists_fields)
+        return [text, fields]
 
     def _near_field(self, name: str) -> str:
         """Return the field whose name is near to what follows the prefix, or an empty text.

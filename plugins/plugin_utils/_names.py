@@ -41,7 +41,7 @@ PREFIXES_OF_FIELDS = dict.fromkeys(GROUP_FIELDS.values(), Owner("of group_by"))
 OWNERS_IN_FILE = {
     "group": Owner("of the option group", ", or rename the group"),
     "groups": Owner("of the option groups", ", or rename the group"),
-    "keyed_groups": Owner("of the option keyed_groups", ", or rename the parent_group"),
+    "keyed_groups": KEYED_GROUPS,
 }
 # Those of an inventory file with default options, if nothing is known about other sources.
 _GROUPS = {**GROUPS_OF_ANSIBLE, "server_management": OWNERS_IN_FILE["group"]}
@@ -154,8 +154,8 @@ class NameRules(NamedTuple):
         if name in self.groups:
             owner = self.groups[name]
             sentence = f"{name} is a group {owner.words}."
-        # Groups can't have hyphens and dots in their names.
-        elif start and "-" not in name and "." not in name:
+        # Groups can't have hyphens and dots in their names, or begin with a digit.
+        elif start and name.isidentifier():
             owner = self.prefixes[start]
             sentence = f"Groups {owner.words} start with {start}."
         else:

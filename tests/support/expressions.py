@@ -86,5 +86,5 @@ def composed(
         hosts.append(host)
     expressions.apply(expressions.compose(hosts, inventory or InventoryData()))
     warnings: list[str] = []
-    expressions.report(len(hosts), warnings.append)
+    expressions.report(warnings.append)
     return hosts, warnings

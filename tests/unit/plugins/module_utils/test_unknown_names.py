@@ -41,7 +41,7 @@ OTHERS = yaml.safe_load("""
 ' (here: base_url)': api_endpoint url
 ' (here: ca_path)': ca_cert tls_ca_cert
 ' (here: compose)': hostvar_expressions vars
-' (here: filters)': api_filters hostfilter include_filters label_selector vm_query_filters
+' (here: filters)': api_filters hostfilter include_filters label_selector query vm_query_filters
 ' (here: filters with exclude)': default_host_filters exclude_host_filters
 ' (here: groups)': conditional_groups
 ' (here: hostnames or base_url)': hostname
@@ -52,8 +52,8 @@ OTHERS = yaml.safe_load("""
 ' (here: statuses)': include_stopped running_only state vm_status_filter
 ' (here: timeout)': api_timeout request_timeout
 ' (here: validate_certs)': api_verify_ssl_cert verify_ssl
-'': group_vars hostvars_suffix instance_type max_timeout plain_host_names plurals proxy_host
-  regions_exclude server session_token use_names user zone
+'': group_names_raw group_vars hostvars_suffix instance_type max_timeout plain_host_names plurals
+  proxy_host regions_exclude server session_token use_names user zone
 ' (the API has no such data, so this file has all servers)': folders network projects
 """)
 

@@ -43,8 +43,8 @@ REFUSED = yaml.safe_load("""
     sudo: sekret
     keyed_groups: [{key: x, seperator: '', token: sekret}, {prefx: x}, x]
   - 'sudo, seperator of keyed_groups (did you mean separator?), token of keyed_groups, prefx of
-     keyed_groups (did you mean prefix?): there is no such option. `ansible-doc -t inventory
-     server_management.cloud.servers` shows all options.'
+     keyed_groups (did you mean prefix?): there is no such option. Remove or rename each;
+     `ansible-doc -t inventory server_management.cloud.servers` shows all options.'
 """)
 
 

@@ -47,9 +47,10 @@ YAML reads this value as a number, a boolean, a date or null. Put it in quotes.:
   - [statuses, [5]]
   - [plans, [null]]
   - ['keyed_groups: parent_group', [{key: x, parent_group: 1}]]
-? "must be a list. Write entries such as `- exclude: vm_status != 'running'`, or use an option such
-  as statuses."
-: [[filters, {status: running}]]
+? "must be a list. Conditions are Jinja expressions, with == and text in quotes. The API has no
+  tags. Write entries such as `- exclude: vm_status != 'running'`, or use an option such as
+  statuses."
+: [[filters, {'tag:Name': web}]]
 'must be a list. Write entries such as `- {key: vm_region, prefix: zone}`.':
   - [keyed_groups, {key: x}]
 "must be a mapping. Write entries such as `rack: vm_region ~ '-1'`.": [[compose, x]]
@@ -60,23 +61,24 @@ must be an expression that is not empty. Leave out entries without an expression
   - ['filters: exclude', [{exclude: ' '}]]
   - ['compose: b', {c: x, b: null, a: ' '}]
   - ['groups: a', {a: ' '}]
-must be an expression, not a list. Write one condition; join several with `and` or `or`.:
-  - ['filters: exclude', [{exclude: [x]}]]
+? must be an expression, not a list or a mapping. Write one condition; join several with `and` or
+  `or`.
+: - ['filters: exclude', [{exclude: [x]}]]
   - ['groups: a', {a: [x]}]
-? "each entry must have one key, include or exclude. Write entries such as `- exclude: vm_status !=
-  'running'`, or use an option such as statuses."
+? "each entry must have one key, include or exclude. Conditions are Jinja expressions, with == and
+  text in quotes. The API has no tags. Write entries such as `- exclude: vm_status != 'running'`, or
+  use an option such as statuses."
 : - [filters, [null]]
+  - [filters, ['status = RUNNING']]
+  - [filters, ['tag:Name']]
   - [filters, [{inclde: x}]]
   - [filters, [{exclude: x, include: x}]]
 ? 'an include that no exclude follows has no effect, because servers that match no condition are
   kept. To leave out all other servers, end the list with `exclude: true`. If all conditions must
   hold, write each as `- exclude: not (…)` instead.'
 : [[filters, [{exclude: x}, {include: y}]]]
-5 can't be the name of a variable.: [[compose, {5: x}]]
-a group must have a name.: [[groups, {'': x}]]
-? 'names of groups are not templates. Use keyed_groups. Write entries such as `- {key: vm_region,
-  prefix: zone}`.'
-: [['groups: "t_{{ x }}"', {a: x, 't_{{ x }}': true}]]
+5 can't be a name.: [[compose, {5: x}]]
+'"" can''t be a name.': [[groups, {'': x}]]
 ? 'each entry must be a mapping with a key. Write entries such as `- {key: vm_region, prefix:
   zone}`.'
 : - [keyed_groups, 'x, y']
@@ -95,7 +97,7 @@ def test_an_invalid_value_names_its_option(problem):
 # What the message about another value advises.
 INSTEAD = yaml.safe_load("""
 - [group_by, [region, size], 'but is size. For other groups, use keyed_groups.']
-- [hostnames, [{name: x, prefix: y}], "not a mapping. Write entries such as `- vm_id ~
+- [hostnames, [{name: x, prefix: y}], "a mapping. Write entries such as `- vm_id ~
     '.example.com'`."]
 - - filters
   - "a == 'b'\\n"
@@ -103,10 +105,8 @@ INSTEAD = yaml.safe_load("""
     (a == 'b')` to keep only those."
 - [filters, ["'a' in b"], "Write `- exclude: ('a' in b)` to leave out the servers for which it is
     true, or `- exclude: not ('a' in b)` to keep only those."]
-- - filters
-  - ['status = RUNNING']
-  - "or exclude. Conditions are Jinja expressions, with == and text in quotes. Write
-    entries such as `- exclude: vm_status != 'running'`, or use an option such as statuses."
+- [filters, ["[a] | max"], "Write `- exclude: ([a] | max)` to leave out the servers for which it is
+    true, or `- exclude: not ([a] | max)` to keep only those."]
 - [compose, {net: {zone: x}}, 'Write a text in quotes: "[vm_region]" or "{''zone'': vm_region}".']
 - [groups, {a: {children: [b]}}, 'Use parent_group of keyed_groups, or repeat the condition for each
     group.']

@@ -40,11 +40,11 @@ OTHERS = [
     "region ~ inventory_hostname", "region ~ group_names", "region ~ now",
     # Ansible may read these in another way.
     "region }} {{ plan", "region # x", "region |", "'{{ region }}'", r"'\\d'",
-    "[" * 400 + "region" + "]" * 400, 22,
+    "[" * 400 + "region" + "]" * 400,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("expression", OTHERS, ids=lambda expression: str(expression)[:20])
+@pytest.mark.parametrize("expression", OTHERS, ids=lambda expression: expression[:20])
 def test_ansible_is_asked_about_other_expressions_for_each_host(expression):
     assert times_asked(expression, "eu-1", "eu-1") == 2
 

@@ -11,7 +11,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import _an
 from sandbox.account import SERVER
 from support.expressions import composed
 
-FIELDS = ", ".join(sorted([*SERVER, "backup"]))
+FIELDS = ", ".join(f"server_management_{field}" for field in sorted([*SERVER, "backup"]))
 # The hint of a warning, or what distinguishes it from others, and options whose only warning has
 # it. A sentence is compared once.
 HINTS = r"""
@@ -49,6 +49,8 @@ server_management_region?):
 server_management_created_at?): [compose: {a: server_management_created}]
 server_management_status?): [groups: {a: status == 'running'}]
 server_management_plan?): [keyed_groups: [key: plan]]
+# Not documented, so that it may be a mapping.
+server_management_backup?): [compose: {a: backup.time}]
 server_management_name?):
   - hostnames: [name]
   - compose: {ansible_user: name}
@@ -68,36 +70,30 @@ server_management_name?):
   - {hostvars_prefix: vm_, groups: {a: region == 'x'}}
   - {hostvars_prefix: vm_, groups: {a: server_region == 'x'}}
   - {hostvars_prefix: vm_, groups: {a: vm_regoin == 'x'}}
-'FIELDS, each with vm_ before it)':
+' the fields of servers are vm_backup, vm_created_at, ':
   - {hostvars_prefix: vm_, compose: {ansible_user: vm_owner}}
-'FIELDS, and name with a hostvars_prefix)': [{hostvars_prefix: '', compose: {a: nope}}]
 # Names of hosts.
-"(the API has no tags: use the name, as in server_management_name":
-  - hostnames: ['tag:Name']
-  - hostnames: [labels.name]
+'(the API has no tags: use the name, in a new expression)': [hostnames: ['tag:Name']]
 ': it has no effect; for the names of hosts, use hostnames.':
   - compose: {inventory_hostname: server_management_id}
 # Anything else.
-? '(variables of another source are known if it is read before this file; the fields of servers are
-  FIELDS, each with server_management_ before it)'
+? '(use a field, leave it out, or define it in a source that is read before; the fields of servers
+  are FIELDS)'
 : - compose: {ansible_password: sekret}
-  - compose: {ansible_user: server_management_admin}
   - compose: {a: admin}
   # Only a host that is not of this file has it.
   - compose: {a: of_host ~ ''}
-  # Not documented, so that it may be a list.
-  - compose: {a: backup.time}
-(the fields of servers are FIELDS, each with server_management_ before it):
+(the fields of servers are FIELDS):
   - hostnames: [instance_id]
   - hostnames: [rack]
-# As in a form that works for the option.
-'(the API has no tags: use the name; ':
+# A server's name is not the name of a user.
+'(the API has no tags: leave it out, or write text, in quotes inside quotes; the fields ':
   - compose: {ansible_user: "tags['ssh_user']"}
-"(the API has no tags: use the name, as in server_management_name.split('-')[0]; ":
-  - compose: {role: tags.role}
-  - keyed_groups: [key: server_management_tags]
-"(the API has no tags: use the name, as in 'web' in server_management_name; ":
+# A part of it could expect a list, which text is not.
+'(the API has no tags: use the name, in a new expression; the fields of servers are FIELDS)':
   - groups: {a: "'web' in labels"}
+  - hostnames: [labels.name]
+  - keyed_groups: [key: server_management_tags]
 # Braces.
 ? 'expressions have no braces: write server_management_name instead of {{ server_management_name }},
   outside quotes; ~ joins quoted text to it'
@@ -116,7 +112,7 @@ server_management_name?):
 '{{ ansible_host }}, ': [compose: {ansible_host: '{{ ansible_host }}-{{ x }}'}]
 # Constant text.
 ? (if text is meant, write "'root'", with quotes inside the quotes; the fields of servers are
-  FIELDS, each with server_management_ before it)
+  FIELDS)
 : - compose: {ansible_become_user: root}
 '"''admin''", ':
   - {hostvars_prefix: '', compose: {ansible_user: admin}}
@@ -220,7 +216,7 @@ datacenter stage
 @pytest.mark.parametrize("name", OF_OTHERS.split())
 def test_a_variable_of_another_plugin_is_not_mistaken_for_a_field(name):
     options = {"keyed_groups": [{"key": name}]}
-    assert f" {FIELDS}, " in warning_about(options)
+    assert f" {FIELDS})" in warning_about(options)
 
 
 # In the last rows, the template in the variable of the other source fails.
@@ -249,29 +245,31 @@ def test_other_braces_are_not_reported():
 
 # Each expression with the name, and the hint, or what distinguishes it.
 UNKNOWN = yaml.safe_load("""
-- [{groups: {a: "'k3s' in (server_management_name | list)"}},
+- [{groups: {a: "'k3s' in (server_management_name\\n | list)"}},
    'groups: a (server_management_name | list)']
+- - keyed_groups: [key: "server_management_name | default([]) | map('lower') | list"]
+  - " | list (server_management_name | default([]) | map) ("
 # Variables of other plugins, also with their prefix.
 - - compose: {ansible_host: proxmox_ipconfig0.ip | default(ansible_host)}
   - "result: compose: ansible_host (proxmox_ipconfig0) (the address is the API's ipv4 already: "
 - - {hostvars_prefix: vm_, compose: {ansible_host: vm_ip | default(ansible_host)}}
   - (vm_ip) (the address is the API's ipv4 already
 - - compose: {a: "{'x': nope | default(1)}"}
-  - 'compose: a (nope) (variables of another source '
+  - 'compose: a (nope) (use a field, '
 - - keyed_groups: [{key: region | default('x'), parent_group: '{{ server_management_plan }}'}]
   - "keyed_groups: region | default('x') (region) (did you mean server_management_region?). "
 - - keyed_groups: [key: server_management_labels.role | default('x')]
-  - '(server_management_labels) (the API has no tags: use the name, as in '
+  - '(server_management_labels) (the API has no tags: use the name, '
 # Attributes of text.
 - - compose: {ansible_host: server_management_ipv4.address | default(inventory_hostname)}
   - "ansible_host (server_management_ipv4.address) (server_management_ipv4 is text, and not a list
      or a mapping; the address is the API's ipv4 already: leave it out). "
 - - filters: [exclude: "server_management_region['slug'] is defined"]
-  - '(server_management_region.slug) (server_management_region is text, '
+  - "(server_management_region['slug']) (server_management_region is text, "
 # Keywords of playbooks.
 - - groups: {a: name is defined, b: port | default(environment) | default(true)}
   - "groups: a (name), groups: b (environment), groups: b (port) (for groups: a (name): did you mean
-     server_management_name?; for groups: b (environment), groups: b (port): variables "
+     server_management_name?; for groups: b (environment), groups: b (port): use a field, "
 # Magic variables that expressions don't see, and others that filters don't see.
 - - compose: {a: hostvars is defined}
   - 'compose: a (hostvars) ('
@@ -353,7 +351,7 @@ def test_without_hosts_only_filters_are_reported():
 
 def test_many_expressions_share_one_warning():
     compose = {f"a{number}": "b is defined" for number in range(12)}
-    assert "compose: a9 (b) and 2 more (variables" in report_of({"compose": compose})
+    assert "compose: a9 (b) and 2 more (use " in report_of({"compose": compose})
 
 
 def test_the_warning_names_the_ways_out():

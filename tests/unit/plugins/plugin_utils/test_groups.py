@@ -28,7 +28,8 @@ def test_groups_are_named_after_the_field_and_a_value_that_is_not_empty():
 def names_with(text, warn=print):
     """Return the reserved names of an inventory file with these options, as YAML."""
     inventory = SimpleNamespace(groups=["static"], hosts=["web"])
-    options = {"group": "my servers", **yaml.safe_load(text)}
+    defaults = {"group": "my servers", "groups": {}, "keyed_groups": []}
+    options = {**defaults, **yaml.safe_load(text)}
     return _groups.reserved_names(options.get, inventory, warn)
 
 
@@ -56,8 +57,7 @@ hostnames prefix parent_group renames:
   - ["keyed_groups: [{prefix: '1', separator: ''}]", _x, Groups of keyed_groups start with _.]
   - ["keyed_groups: [{prefix: web, separator: ''}]", web01, Groups of keyed_groups start with web.]
   - ["keyed_groups: [{separator: '', default_value: web}]", web, web is a group of keyed_groups.]
-hostnames rename parent_group:
-  - ['keyed_groups: [{prefix: p, parent_group: up}]', up, up is a group of the option keyed_groups.]
+  - ['keyed_groups: [{prefix: p, parent_group: up}]', up, up is a group of keyed_groups.]
 """)
 
 
