@@ -438,7 +438,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                     self._excluding[host.server.id] = excluding
             hosts = [host for host in hosts if host.server.id not in self._excluding]
             if servers and not hosts:
-                values = describe_values(account, SELECTING_OPTIONS.values())
+                values = describe_values(account, self._expressions.filtered_fields())
                 found = "; ".join([count, *values])
                 self._warn(f"filters: no host is left; the account has {found}; -vvv shows why.")
         self._show(f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}")

@@ -28,6 +28,7 @@ from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
+from ..module_utils._models import FIELDS
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, first_of, is_plain, one_line
 from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, reason_text, trust
@@ -125,6 +126,11 @@ class Expressions(BaseInventoryPlugin, Constructable):
             if is_true:
                 return one_line(f"filters: {number}: {expression.entry}")
         return ""
+
+    def filtered_fields(self) -> list[str]:
+        """Return the documented fields that filters read."""
+        names = set[str]().union(*(expression.names for expression in self._of["filters"]))
+        return [field for field in FIELDS if self._fields.get(field) in names]
 
     def preferences(self, host: Host) -> list[str]:
         """Return the result of each expression of hostnames; an empty text if it is not usable.

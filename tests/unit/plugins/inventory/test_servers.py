@@ -128,13 +128,23 @@ def test_a_name_is_given_to_the_selected_server_only(plugin, api):
     assert plugin.warnings == []
 
 
-@pytest.mark.parametrize("names", ["web db", ""])
-def test_filters_that_leave_no_host_of_an_account_with_servers_cause_a_warning(plugin, names):
-    plugin.parse(names, "filters: [exclude: server_management_plan != 'x']")
-    text = (
-        "filters: no host is left; the account has 2 servers; status: running (2); plan: small (2)"
-        "; region: eu-1 (2); -vvv shows why."
-    )
+# With values of the fields that the condition reads.
+LEAVING_NO_HOST = yaml.safe_load("""
+- [web db db, 'true', 3 servers]
+- [web db, server_management_plan != 'x', '2 servers; plan: small (2)']
+- [web db db, server_management_name + server_management_status != '',
+   '3 servers; name: db (2), web (1); status: running (3)']
+- ['', 'true', '']
+""")
+
+
+@pytest.mark.parametrize(("names", "condition", "account"), LEAVING_NO_HOST)
+def test_filters_that_leave_no_host_of_an_account_with_servers_cause_a_warning(
+    plugin, names, condition, account
+):
+    options = {"filters": [{"exclude": condition}]}
+    plugin.parse(names, yaml.safe_dump(options))
+    text = f"filters: no host is left; the account has {account}; -vvv shows why."
     assert plugin.warnings == [text] * bool(names)
 
 
