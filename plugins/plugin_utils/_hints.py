@@ -47,6 +47,7 @@ _looks_like_text = re.compile(
 _begins_with_tag = re.compile(r"(?i)(?:tags?|labels?)[:.]").match  # tag:Name
 asks_for_tags = re.compile(r"(?i)(?:\b|_)(?:tags?|labels)(?:_|\b)").search
 _types_of_condition = re.compile(r"Conditional result .* of type '(\w+)'").findall
+_EXAMPLES_OF_NAMES = {"groups": "'web' in {}", "keyed_groups": "{}.split('-')[0]"}
 _FORMS_OF_CONDITIONS = {
     "str": "compare it with a text: == '…'; each side of `or` needs its own comparison",
     **dict.fromkeys(("int", "float"), "compare it with a number, without quotes: > 0"),
@@ -172,6 +173,9 @@ class Hints:
         is_selector = expression.whole is None and _begins_with_tag(source)
         if is_selector or asks_for_tags(mistake.name):
             text = "the API has no tags: use the name, in a new expression"
+            example = _EXAMPLES_OF_NAMES.get(option)
+            if example and "name" in self._fields:
+                text += f" such as {example.format(self._fields['name'])}"
             if is_constant:  # a server's name is not a user
                 text = "the API has no tags: leave it out, or write text, in quotes inside quotes"
         if is_constant and _looks_like_text(source):

@@ -90,10 +90,13 @@ server_management_name?):
 '(the API has no tags: leave it out, or write text, in quotes inside quotes; the fields ':
   - compose: {ansible_user: "tags['ssh_user']"}
 # A part of it could expect a list, which text is not.
-'(the API has no tags: use the name, in a new expression; the fields of servers are FIELDS)':
+"(the API has no tags: use the name, in a new expression such as 'web' in server_management_name; ":
   - groups: {a: "'web' in labels"}
+? "(the API has no tags: use the name, in a new expression such as
+  server_management_name.split('-')[0]; the fields of servers are FIELDS)"
+: - keyed_groups: [key: server_management_tags]
+'(the API has no tags: use the name, in a new expression; the fields of servers are FIELDS)':
   - hostnames: [labels.name]
-  - keyed_groups: [key: server_management_tags]
 # Braces.
 ? 'expressions have no braces: write server_management_name instead of {{ server_management_name }},
   outside quotes; ~ joins quoted text to it'
