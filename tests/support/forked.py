@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The server_management.cloud contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a fork runs. The process that is forked imports this, and so all that most commands need.
+"""What a fork runs. The process that is forked imports this, and so Ansible's commands.
 
 It also parses two files of ansible-core that every command reads: 0.23 of 0.35 s of a listing.
 """
@@ -15,7 +15,6 @@ from functools import cache
 from importlib import reload
 from pathlib import Path
 
-import requests  # noqa: F401
 from ansible import constants
 from ansible.cli import adhoc, inventory, playbook
 from ansible.config.manager import ConfigManager

@@ -27,8 +27,10 @@ _GRACE = 5.0  # seconds
 
 def start(environment: Mapping[str, str]) -> None:
     """Start the process, with the environment that most commands have."""
-    # Without processes of xdist, pytest is the main module, which each fork imports.
-    _CONTEXT.set_forkserver_preload([__name__, f"{__package__}.forked", "pytest"])
+    # Most listings need requests. Without processes of xdist, pytest is the main module, which each
+    # fork imports.
+    modules = [__name__, f"{__package__}.forked", "requests", "pytest"]
+    _CONTEXT.set_forkserver_preload(modules)
     tests = str(Path(__file__).parents[1])
     with mock.patch.dict(os.environ, {**environment, "PYTHONPATH": tests}, clear=True):
         forkserver.ensure_running()
