@@ -422,9 +422,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if unknown and self.get_option("strict"):
             raise OptionError(unknown[0])
         servers = select(account, wanted)
-        report = self._show if servers else self._warn
-        for message in explain(account, wanted):
-            report(message)
+        if wanted:
+            report = self._show if servers else self._warn
+            for message in explain(account, wanted):
+                report(message)
         fields = variable_names(servers, self.get_option("hostvars_prefix"), self._show)
         hosts = hosts_from(servers, fields, is_loopback(connection.base_url))
         if any(map(self.get_option, EXPRESSION_OPTIONS)):

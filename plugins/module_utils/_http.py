@@ -50,7 +50,7 @@ class Http:
     """Send requests to the API, one after the other, over one connection that is kept open.
 
     ``trace`` receives one line for each request. ``last_response`` is the response to the last one,
-    without its body, or None if there was none.
+    without its body, or None if there was none. ``close`` closes the connection, if one is open.
     """
 
     def __init__(self, connection: Connection, trace: Show) -> None:
@@ -60,6 +60,7 @@ class Http:
         self.last_response: Response | None = None
         url = connection.base_url
         self._session = _new_session(connection)
+        self.close = self._session.close
         import requests
 
         settings: Any = self._session.merge_environment_settings(
@@ -123,10 +124,6 @@ class Http:
         finally:
             took = time.monotonic() - started
             self._trace(f"{request.method} {shown_url}: {outcome}, {took * 1000:,.0f} ms")
-
-    def close(self) -> None:
-        """Close the connection, if one is open."""
-        self._session.close()
 
     def _read(self, received: requests.Response, limit: int) -> bytes:
         """Return the decompressed body.
