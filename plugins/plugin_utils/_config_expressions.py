@@ -108,6 +108,9 @@ def _check_name(option: str, name: Any) -> None:
     is_name = isinstance(name, str) if option == "compose" else not _is_blank(name)
     if not is_name:
         raise OptionError(f"{option}: {as_word(str(name))} can't be a name.")
+    if option == "groups" and "{{" in str(name):
+        problem = f"groups: {as_word(name)}: names of groups are not templates."
+        raise OptionError(problem, "Use keyed_groups.")
 
 
 def _check_keyed_group(entry: Any, form: str) -> None:

@@ -58,8 +58,8 @@ class Host:
 
     @property
     def label(self) -> str:
-        """The name of the host, or the server of a host that has no name yet."""
-        return self.name or self.server.label
+        """The name of the host, or its server if it has no name yet, or only the id."""
+        return self.server.label if self.name in ("", self.server.id) else self.name
 
 
 def variable_names(servers: Iterable[Server], prefix: str, show: Show) -> dict[str, str]:

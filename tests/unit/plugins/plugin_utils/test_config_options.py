@@ -79,6 +79,8 @@ must be an expression that is not empty. Leave out entries without an expression
 : [[filters, [{exclude: x}, {include: y}]]]
 5 can't be a name.: [[compose, {5: x}]]
 '"" can''t be a name.': [[groups, {'': x}]]
+names of groups are not templates. Use keyed_groups.:
+  - ['groups: "t_{{ x }}"', {a: x, 't_{{ x }}': true}]
 ? 'each entry must be a mapping with a key. Write entries such as `- {key: vm_region, prefix:
   zone}`.'
 : - [keyed_groups, 'x, y']

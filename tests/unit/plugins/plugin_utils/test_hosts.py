@@ -46,6 +46,14 @@ def test_a_server_becomes_a_host_with_prefixed_variables():
     assert host.variables == variables
 
 
+def test_a_host_is_known_by_its_name_but_not_by_the_id_alone():
+    host = host_of({"name": "web"}, server_id="srv_1")
+    labels = []
+    for host.name in ("", "srv_1", "prod-web"):
+        labels.append(host.label)
+    assert labels == ["web (srv_1)", "web (srv_1)", "prod-web"]
+
+
 def test_text_of_a_server_is_marked(monkeypatch):
     monkeypatch.setattr(_hosts, "mark", str.upper)
     assert host_of({"name": "web"}).variables["x_name"] == "WEB"
