@@ -37,8 +37,8 @@ def token_in_file(source: str, given: str, path: str) -> str:
     if not _is_like_a_path(given, path):
         raise TokenFileUnusable(
             f"{source}: no such file.",
-            "A relative path begins at the inventory file, otherwise in the working directory. The "
-            "value is not shown, because it may be a token.",
+            "In an inventory file, a path is relative to that file, elsewhere to the working "
+            "directory. The value is not shown, because it may be a token.",
         )
     label = f"{source}: {visible(path)}"
     content = read_file(label, path, TokenFileUnusable)

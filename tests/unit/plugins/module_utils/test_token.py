@@ -87,6 +87,6 @@ def test_a_token_that_is_set_as_a_path_is_not_shown(given, expanded_path, tmp_pa
     with pytest.raises(_errors.TokenFileUnusable) as caught:
         _token.token_in_file("api_token_file", given, str(tmp_path / expanded_path))
     assert str(caught.value) == (
-        "api_token_file: no such file. A relative path begins at the inventory file, otherwise in "
-        "the working directory. The value is not shown, because it may be a token."
+        "api_token_file: no such file. In an inventory file, a path is relative to that file, "
+        "elsewhere to the working directory. The value is not shown, because it may be a token."
     )
