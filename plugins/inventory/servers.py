@@ -271,7 +271,7 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
-from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
+from ..module_utils._models import Listing, Server, check_min_servers
 from ..module_utils._options import Connection, Options, connection_from
 from ..module_utils._selection import (
     describe_values,
@@ -442,13 +442,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 values = describe_values(account, self._expressions.filtered_fields())
                 found = "; ".join([count, *values])
                 self._warn(f"filters: no host is left; the account has {found}; -vvv shows why.")
-        self._show(f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}")
+        kept = count_of(len(hosts), "host")
+        self._show(f"{count} {listing.how_read}; {kept}")
         least = self.get_option("min_hosts")
         if len(hosts) < least:
             raise OptionError(
-                f"min_hosts: {least} or more expected, but the number of hosts is {len(hosts)}; "
-                f"the account has {count}.",
-                f"Check {', '.join(SELECTING_OPTIONS)} and filters.",
+                f"min_hosts: {least} or more expected, but {count} of the account gave {kept}.",
+                "Check filters and the options that select servers.",
             )
         return hosts
 
